@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -69,8 +70,7 @@ def _uv(uv: str, environment: Environment, stage: Path, settings: dict[str, str]
     """Bytecode is left to the first import: compiling what is never imported takes longer."""
     python = stage / "bin" / "python"
     make = (uv, "venv", "--quiet", "--no-project", "--no-python-downloads", "--relocatable")
-    # uv creates the directory itself, and reads settings of a project in or above where it runs.
-    stage.rmdir()
+    # Where it runs is given, since it reads the settings of a project there or above.
     run(
         [*make, "--python", environment.interpreter, stage],
         builder="uv",
@@ -104,13 +104,23 @@ def _uv_variables() -> dict[str, str]:
 
 
 def _with_venv(environment: Environment, stage: Path, _root: Path) -> None:
+    """With the host's pip if it has one (22.3 or newer): an environment's own takes seconds."""
+    python = stage / "bin" / "python"
     try:
-        run([environment.interpreter, "-m", "venv", stage], builder="venv")
+        run([environment.interpreter, "-m", "venv", "--without-pip", stage], builder="venv")
+        try:
+            _pip("venv", environment, environment.interpreter, "--python", python)
+        except BuilderFailedError as failure:
+            if not re.search(r"No module named pip|no such option", str(failure)):
+                raise
+            run([python, "-m", "ensurepip", "--default-pip"], builder="venv")
+            _pip("venv", environment, python)
     except BuilderFailedError as failure:
-        if "ensurepip" in str(failure) or "No module named" in str(failure):
+        if re.search(
+            r"No module named '?(venv|ensurepip)|ensurepip is (not|disabled)", str(failure)
+        ):
             raise BuilderMissingError from None
         raise
-    _pip("venv", environment, stage)
 
 
 def _with_virtualenv(environment: Environment, stage: Path, _root: Path) -> None:
@@ -118,12 +128,12 @@ def _with_virtualenv(environment: Environment, stage: Path, _root: Path) -> None
     if virtualenv is None:
         raise BuilderMissingError
     run([virtualenv, "--quiet", "-p", environment.interpreter, stage], builder="virtualenv")
-    _pip("virtualenv", environment, stage)
+    _pip("virtualenv", environment, stage / "bin" / "python")
 
 
-def _pip(builder: str, environment: Environment, stage: Path) -> None:
-    pip = (stage / "bin" / "python", "-m", "pip", "install", *QUIET_PIP, "--no-compile")
-    run([*pip, *EXACT, "-r", environment.requirements], builder=builder)
+def _pip(builder: str, environment: Environment, python: str | Path, *options: str | Path) -> None:
+    pip = (python, "-m", "pip", *options, "install", *QUIET_PIP, "--no-compile", *EXACT)
+    run([*pip, "-r", environment.requirements], builder=builder)
 
 
 def _empty(directory: Path) -> None:

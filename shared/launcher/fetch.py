@@ -82,7 +82,7 @@ def _with_urllib(lock: str, stage: Path) -> Path:
                 return _download(url, known, stage / Path(file["filename"]).name)
     except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
         # URLError and a time-out are OSErrors; the rest is an answer that is not an index's.
-        reason = redact(f"{index}: {getattr(error, 'reason', None) or error or type(error)}")
+        reason = redact(f"{index}: {error or type(error).__name__}")
         raise BuilderFailedError(_STEP, reason, network=True) from error
     reason = redact(f"{index} has no wheel of the locked uv for {_platform()}")
     raise BuilderFailedError(_STEP, reason)
