@@ -59,3 +59,206 @@ server, please re-configure."), except for `GET`/`complete` of a job that the ru
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+from flask import Response, request
+
+from sandbox.github import connection, dispatch, runners, scope_tokens, scopes
+from sandbox.github.errors import ApiError, not_found, validation_failed
+from sandbox.github.records import Job, Label, Runner
+from sandbox.github.web import Web, json_body, no_content, reply
+
+LONGEST_WAIT = 60.0
+DEFAULT_WAIT = 50.0
+DELETED = "The runner registration has been deleted from the server, please re-configure."
+
+
+class RunnerProtocol:
+    def __init__(self, web: Web) -> None:
+        self._state = web.state
+        web.route("POST", "/_runner/register", self._register)
+        web.route("POST", "/_runner/remove", self._remove)
+        web.route("POST", "/_runner/session", self._connect)
+        web.route("DELETE", "/_runner/session", self._disconnect)
+        web.route("GET", "/_runner/message", self._message)
+        web.route("POST", "/_runner/jobs/<int:job_id>/acquire", self._acquire)
+        web.route("GET", "/_runner/jobs/<int:job_id>", self._job)
+        web.route("POST", "/_runner/jobs/<int:job_id>/complete", self._complete)
+
+    # Registration -----------------------------------------------------------------------------
+
+    def _register(self) -> Response:
+        body = json_body()
+        scope = scopes.from_url(self._state, str(body.get("url", "")))
+        token = str(body.get("token", ""))
+        if scope is None or not scope_tokens.accepts(self._state, token, scope, "registration"):
+            raise not_found()
+        name = str(body.get("name") or "")
+        if not name:
+            raise validation_failed("Name cannot be empty")
+        runner = runners.register(
+            self._state,
+            scope,
+            name,
+            _labels(body),
+            os=str(body.get("os", "linux")),
+            arch=str(body.get("arch", "x64")),
+            version=body.get("version"),
+            ephemeral=bool(body.get("ephemeral")),
+            replace_existing=bool(body.get("replace")),
+        )
+        credential = runners.new_credential(self._state, runner)
+        answer = {
+            "id": runner.id,
+            "name": runner.name,
+            "credential": credential,
+            "labels": runner.label_names,
+        }
+        return reply(answer, 201)
+
+    def _remove(self) -> Response:
+        runner = self._runner()
+        token = str(json_body().get("token", ""))
+        if not scope_tokens.accepts(self._state, token, runner.scope, "remove"):
+            raise not_found()
+        runners.remove(self._state, runner, "config.sh remove")
+        return no_content()
+
+    # Session ----------------------------------------------------------------------------------
+
+    def _connect(self) -> Response:
+        body = json_body()
+        runner = connection.connect(
+            self._state,
+            self._runner(),
+            str(body.get("os", "")),
+            str(body.get("arch", "")),
+            body.get("version"),
+        )
+        return reply({"id": runner.id, "name": runner.name, "ephemeral": runner.ephemeral})
+
+    def _disconnect(self) -> Response:
+        runner = self._state.runners.get(self._runner_id())
+        if runner is not None and runner.connected:
+            connection.disconnect(self._state, runner)
+        return no_content()
+
+    def _message(self) -> Response:
+        runner_id = self._runner().id
+        deadline = monotonic() + _wait(DEFAULT_WAIT)
+        with self._under_way(runner_id):
+            while True:
+                runner = self._runner()
+                if runner.leaving:
+                    raise ApiError(401, DELETED)
+                if not runner.connected:
+                    raise ApiError(409, "There is no session for this runner.")
+                job = self._state.jobs.get(runner.job_id or 0)
+                if job is not None and job.status == "queued":
+                    return reply({"job": _summary(self._state.runs.rows[job.run_id].name, job)})
+                if monotonic() >= deadline:
+                    return no_content()
+                self._state.wait("runner", runner_id, deadline - monotonic())
+                self._state.tick()
+
+    # Jobs -------------------------------------------------------------------------------------
+
+    def _acquire(self, job_id: int) -> Response:
+        runner = self._runner()
+        connection.seen(self._state, runner.id)
+        job = dispatch.acquire(self._state, job_id, runner.id)
+        return reply({"job": _summary(self._state.runs.rows[job.run_id].name, job)})
+
+    def _job(self, job_id: int) -> Response:
+        runner_id = self._runner_id()
+        deadline = monotonic() + _wait(0.0)
+        with self._under_way(runner_id):
+            while True:
+                job = self._own_job(job_id, runner_id)
+                over = job.status == "completed" or job.cancel_requested
+                if over or monotonic() >= deadline:
+                    return reply({**_outcome(job), "cancel_requested": job.cancel_requested})
+                self._state.wait("job", job_id, deadline - monotonic())
+                self._state.tick()
+
+    def _complete(self, job_id: int) -> Response:
+        runner_id = self._runner_id()
+        connection.seen(self._state, runner_id)
+        job = self._own_job(job_id, runner_id)
+        conclusion = str(json_body().get("conclusion", "success"))
+        return reply(_outcome(dispatch.complete(self._state, job, conclusion)))
+
+    def _own_job(self, job_id: int, runner_id: int) -> Job:
+        job = self._state.jobs.get(job_id)
+        if job is None or job.runner_id != runner_id:
+            raise not_found()
+        return job
+
+    # Who asks ---------------------------------------------------------------------------------
+
+    def _runner_id(self) -> int:
+        header = request.headers.get("Authorization", "")
+        found = self._state.credentials.get(header.removeprefix("Bearer ").strip())
+        if found is None:
+            raise ApiError(401, "Bad credentials")
+        return found
+
+    def _runner(self) -> Runner:
+        runner = self._state.runners.get(self._runner_id())
+        if runner is None:
+            raise ApiError(401, DELETED)
+        return runner
+
+    @contextmanager
+    def _under_way(self, runner_id: int) -> Iterator[None]:
+        """While a call is being served, its runner is alive."""
+        counts = self._state.calls_under_way
+        counts[runner_id] = counts.get(runner_id, 0) + 1
+        connection.seen(self._state, runner_id)
+        try:
+            yield
+        finally:
+            counts[runner_id] -= 1
+            connection.seen(self._state, runner_id)
+
+
+def _wait(default: float) -> float:
+    try:
+        asked = float(request.args.get("wait", default))
+    except ValueError:
+        asked = default
+    return min(max(asked, 0.0), LONGEST_WAIT)
+
+
+def _labels(body: dict[str, Any]) -> list[Label]:
+    """Defaults first and read-only, then what the runner asked for."""
+    labels = []
+    if not body.get("no_default_labels"):
+        os = runners.os_name(str(body.get("os", "linux")))
+        arch = runners.arch_name(str(body.get("arch", "x64")))
+        labels = [Label(name, "read-only") for name in ("self-hosted", os, arch)]
+    for name in body.get("labels") or ():
+        if not isinstance(name, str) or not 0 < len(name) <= runners.MAX_LABEL_LENGTH:
+            raise validation_failed("A label must have between 1 and 256 characters")
+        labels.append(Label(name))
+    return labels
+
+
+def _summary(workflow: str, job: Job) -> dict[str, Any]:
+    return {
+        "id": job.id,
+        "run_id": job.run_id,
+        "run_attempt": job.attempt,
+        "repository": job.repository,
+        "name": job.name,
+        "labels": list(job.labels),
+        "workflow_name": workflow,
+    }
+
+
+def _outcome(job: Job) -> dict[str, Any]:
+    return {"id": job.id, "status": job.status, "conclusion": job.conclusion}

@@ -60,6 +60,7 @@ class State:
         self.scope_tokens: dict[str, ScopeToken] = {}
         self.credentials: dict[str, int] = {}  # of a runner process -> runner id, for ever
         self.queued: dict[int, None] = {}  # job ids that wait, in order
+        self.calls_under_way: dict[int, int] = {}  # runner id -> its requests being served
         self.history: list[Event] = []
         self._forget()
 
@@ -70,7 +71,7 @@ class State:
         self.run_numbers: dict[str, int] = {}
 
     def reset(self) -> None:
-        """Forget runners, runs, jobs, variables, tokens issued and history; keep who may do what."""
+        """Forget runners, runs, jobs, variables and history; keep repositories and who may what."""
         with self.lock:
             for table in (self.runners, self.jobs, self.runs, self.variables):
                 table.clear()
@@ -91,7 +92,7 @@ class State:
         return self._effective or self.clock()
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
-        """Have `tick` call `action` once that time has come; it checks itself that it still applies."""
+        """Have `tick` call `action` when the time has come; it checks that it still applies."""
         due = self.now() + timedelta(seconds=seconds)
         heapq.heappush(self._timers, (due, next(self._timer_numbers), action))
 
