@@ -47,7 +47,7 @@ def serve(place: Path, signals: Signals) -> None:
     from sandbox.act import processes, staging
     from sandbox.act.rc import ROOT
     from sandbox.act.runner import act_binary, step_path, write_env_file
-    from sandbox.actions_environment import prepare
+    from sandbox.actions_environment import CACHE, prepare
     from sandbox.world import REPOSITORY, World
 
     world_directory, actions = place / "world", place / "runner-fleet"
@@ -62,7 +62,7 @@ def serve(place: Path, signals: Signals) -> None:
                 {
                     **world.job_environment(),
                     "GITHUB_RUN_ID": str(run.id),
-                    "RUNNER_FLEET_CACHE": str(ROOT / ".cache"),
+                    "RUNNER_FLEET_CACHE": str(CACHE),
                     "PATH": step_path(),
                 },
             )

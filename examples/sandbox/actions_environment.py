@@ -10,9 +10,13 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from sandbox.act.rc import ROOT
 from sandbox.act.runner import step_path
+
+# As the Makefile says; the same place when it is not make that runs this.
+CACHE = Path(os.environ.get("RUNNER_FLEET_CACHE") or ROOT / ".cache" / "environments")
 
 
 class BuildError(RuntimeError):
@@ -31,7 +35,7 @@ def prepare(requirements: str, check: Callable[[], None]) -> float:
         msg = "there is no python3 on PATH"
         raise BuildError(msg)
     command = [python, str(ROOT / "shared" / "launch"), "--set", requirements, "--print-env"]
-    environment = {**os.environ, "PATH": step_path(), "RUNNER_FLEET_CACHE": str(ROOT / ".cache")}
+    environment = {**os.environ, "PATH": step_path(), "RUNNER_FLEET_CACHE": str(CACHE)}
     process = subprocess.Popen(
         command,
         env=environment,

@@ -36,10 +36,10 @@ def counted(calls: Iterable[Call], legs: Sequence[Leg]) -> list[Count]:
 
 
 def _operation(call: Call) -> str | None:
-    if call.service != "github":
+    if call.service not in ("github", "runner"):
         return call.operation
     match = _REPOSITORY.match(call.operation)
-    if match is None:
+    if match is None or call.service == "runner":
         return None
     return _ID.sub("/{id}", f"{match[1]} {call.operation[match.end() :]}")
 

@@ -6,6 +6,7 @@ from collections import deque
 
 from sandbox import ec2
 from sandbox.act.events import (
+    Annotation,
     Event,
     JobEnded,
     JobSkipped,
@@ -51,11 +52,13 @@ class Follower:
         """Take in one event of act's."""
         leg = self._legs.of_job(event.leg)
         title = leg.title if leg else ""
-        if self._verbose and isinstance(event, Line | Note):
+        if self._verbose and isinstance(event, Line | Annotation | Note):
             self._console.event(event.text, title, "dim")
         match event:
-            case Line() | Note(level="error"):
-                self._tails.setdefault(event.job, deque(maxlen=_TAIL)).append(event.text)
+            case Annotation(level="error") | Note(level="error") if _tells(event.text):
+                self._tail(event.job).append(event.text)
+            case Line():
+                self._tail(event.job).append(event.text)
                 self._mirror.line(event.job, event.text)
             case JobSkipped():
                 self.skipped[event.job] = event.why
@@ -81,15 +84,27 @@ class Follower:
         title = leg.title if leg else ""
         self._console.event(f"{event.job_id}: {event.result}", title, "good" if good else "bad", at)
         if not good and not self._verbose:
-            for text in self._tails.get(event.job, ()):
+            for text in self._tail(event.job):
                 self._console.event(f"| {text}", title, "dim", at)
         if leg is not None:
             leg.results[event.job_id] = event.result
             if event.job_id.startswith("start"):
                 leg.reached("start returned", at)
+                if not good:
+                    self._show_consoles(leg)
             elif event.job_id.startswith("stop"):
                 leg.reached("stop returned", at)
         self._mirror.job_ended(event.job, event.result)
+
+    def _show_consoles(self, leg: Leg) -> None:
+        """What the instances of a failed start said themselves: usually it is the reason."""
+        self.look()
+        for instance_id in leg.instances:
+            for text in self._world.ec2.console(instance_id).splitlines()[-_TAIL:]:
+                self._console.event(f"{instance_id} | {text}", leg.title, "dim")
+
+    def _tail(self, job: str) -> deque[str]:
+        return self._tails.setdefault(job, deque(maxlen=_TAIL))
 
     # The world's side -------------------------------------------------------------------------
 
@@ -99,10 +114,10 @@ class Follower:
         runners = list(self._world.github.history)[self._github_seen :]
         self._ec2_seen += len(machines)
         self._github_seen += len(runners)
-        for machine in machines:
-            self._on_ec2(machine)
-        for runner in runners:
-            self._on_github(runner)
+        happened = [(one.at, self._on_ec2, one) for one in machines]
+        happened += [(one.at.timestamp(), self._on_github, one) for one in runners]
+        for _, take_in, one in sorted(happened, key=lambda item: item[0]):
+            take_in(one)
         self._mirror.look()
 
     def _on_ec2(self, happened: ec2.Event) -> None:
@@ -162,6 +177,11 @@ class Follower:
 
     def _now(self) -> float:
         return self._world.calls.clock()
+
+
+def _tells(text: str) -> bool:
+    """Whether an error of act's says something about the job that fails."""
+    return "inside a git repository" not in text and not text.startswith("exit status")
 
 
 def _how_it_ended(state_reason: str) -> str:

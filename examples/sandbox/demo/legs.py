@@ -54,6 +54,8 @@ class Leg:
 
     def learn_output(self, name: str, value: str) -> None:
         """Take note of start-runner's outputs; others are none of our business."""
+        if not value:  # act repeats the outputs of a composite action that has failed, empty
+            return
         if name == "mapping":
             self.mapping = dict(json.loads(value))
         elif name == "instances":

@@ -13,7 +13,7 @@ from pathlib import Path
 from sandbox.act import jobs, processes, staging
 from sandbox.act.rc import ROOT
 from sandbox.act.runner import Act, clean_environment, write_env_file
-from sandbox.actions_environment import prepare
+from sandbox.actions_environment import CACHE, prepare
 from sandbox.demo.calls import counted
 from sandbox.demo.console import Console
 from sandbox.demo.follow import Follower
@@ -97,7 +97,7 @@ def _follow_act(
         {
             **world.job_environment(),
             "GITHUB_RUN_ID": str(run_record.id),
-            "RUNNER_FLEET_CACHE": str(ROOT / ".cache"),
+            "RUNNER_FLEET_CACHE": str(CACHE),
             "RUNNER_FLEET_SANDBOX_ANSWERS": str(answers),
             "PATH": environment["PATH"],
         },

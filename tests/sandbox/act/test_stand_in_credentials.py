@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sandbox.act.events import Event, JobEnded, Line, Note
+from sandbox.act.events import Annotation, Event, JobEnded, Line
 from sandbox.act.rc import ROOT, local_repositories
 from sandbox.act.runner import Act, clean_environment
 
@@ -72,5 +72,5 @@ def test_an_input_it_cannot_do_without_fails_the_job(
 ) -> None:
     events = run(tmp_path, role, region)
     assert [event.result for event in events if isinstance(event, JobEnded)] == ["failure"]
-    said = [event.text for event in events if isinstance(event, Line | Note)]
+    said = [event.text for event in events if isinstance(event, Annotation)]
     assert any(complaint in text for text in said)
