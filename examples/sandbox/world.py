@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
+from sandbox import runner
 from sandbox.act import rc
 from sandbox.calls import CallLog
 from sandbox.ec2 import Ec2
@@ -104,6 +105,10 @@ class World:
     def _furnish(self) -> None:
         self.github.add_repository(REPOSITORY)
         self.github.add_token(TOKEN, repos={REPOSITORY: "admin"})
+        for archive in runner.archives():
+            self.github.set_runner_archive(
+                archive.os, archive.architecture, archive.filename, archive.data
+            )
         self.fill_label_pool()
 
     def __enter__(self) -> World:

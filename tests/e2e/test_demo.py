@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,11 +48,11 @@ def finish(process: subprocess.Popen[str], place: Path) -> Done:
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Done]]:
+def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
     """Both scenarios, at the same time."""
     places = {name: tmp_path_factory.mktemp(name) for name in ("passing-test", "failing-test")}
     running = {name: start(place, name) for name, place in places.items()}
-    yield {name: finish(process, places[name]) for name, process in running.items()}
+    return {name: finish(process, places[name]) for name, process in running.items()}
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 
 from sandbox import ec2
 from sandbox.act.events import (
@@ -114,10 +116,11 @@ class Follower:
         runners = list(self._world.github.history)[self._github_seen :]
         self._ec2_seen += len(machines)
         self._github_seen += len(runners)
-        happened = [(one.at, self._on_ec2, one) for one in machines]
-        happened += [(one.at.timestamp(), self._on_github, one) for one in runners]
-        for _, take_in, one in sorted(happened, key=lambda item: item[0]):
-            take_in(one)
+        happened: list[tuple[float, Callable[[], None]]]
+        happened = [(one.at, partial(self._on_ec2, one)) for one in machines]
+        happened += [(one.at.timestamp(), partial(self._on_github, one)) for one in runners]
+        for _, take_in in sorted(happened, key=lambda item: item[0]):
+            take_in()
         self._mirror.look()
 
     def _on_ec2(self, happened: ec2.Event) -> None:
