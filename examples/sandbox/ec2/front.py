@@ -1,0 +1,116 @@
+"""The WSGI application the AWS clients talk to: EC2's ways in front of moto."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from sandbox.calls import Call, CallLog
+from sandbox.ec2 import backend, wire
+from sandbox.ec2.describing import Describing
+from sandbox.ec2.ending import Ending
+from sandbox.ec2.errors import Ec2Error, code_of
+from sandbox.ec2.launching import Launching
+from sandbox.ec2.lifecycle import Lifecycle
+from sandbox.ec2.rules import Rules
+from sandbox.ec2.wire import Reply, Request
+from sandbox.faults import Fault, Faults
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+
+class Front:
+    """Logs every call, applies the faults, and corrects what moto does differently."""
+
+    def __init__(self, lifecycle: Lifecycle, rules: Rules, log: CallLog, faults: Faults) -> None:
+        self._log = log
+        self._faults = faults
+        self._launching = Launching(lifecycle, rules, log)
+        self._describing = Describing(lifecycle, log)
+        ending = Ending(lifecycle)
+        self._operations: dict[str, Callable[[Request], Reply]] = {
+            "RunInstances": self._launching.run_instances,
+            "DescribeInstances": self._describing.instances,
+            "DescribeInstanceStatus": self._describing.instance_status,
+            "DescribeImages": self._describing.images,
+            "GetConsoleOutput": self._describing.console_output,
+            "TerminateInstances": ending.terminate,
+            "StopInstances": ending.stop,
+            "StartInstances": ending.start,
+        }
+
+    def forget(self) -> None:
+        """Forget the client tokens."""
+        self._launching.forget()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        began, arrived = time.monotonic(), self._log.clock()
+        request = wire.read(environ)
+        status = 0
+        try:
+            reply = self._reply(request)
+            if reply is None:
+                wire.hang_up(environ)
+            status = reply.status
+        finally:  # the log has the call before the caller has the reply
+            if request.operation:
+                query = str(environ.get("QUERY_STRING", ""))
+                client = str(environ.get("HTTP_USER_AGENT", ""))
+                seconds = time.monotonic() - began
+                fields = request.without("UserData", "Action", "Version")
+                self._log.add(
+                    Call(
+                        request.service,
+                        request.operation,
+                        status,
+                        arrived,
+                        seconds,
+                        query,
+                        client,
+                        fields,
+                    )
+                )
+        return wire.send(reply, start_response)
+
+    def _reply(self, request: Request) -> Reply | None:
+        """The reply; None: the connection is closed without one."""
+        fault = self._faults.take(request.operation) if request.operation else None
+        if fault and fault.delay:
+            time.sleep(fault.delay)
+        if request.region and request.region not in backend.regions():
+            return None  # there is no such host
+        if fault is None:
+            return self._carry_out(request)
+        if fault.when == "stale":
+            return self._carry_out(request, fault.stale_seconds)
+        if fault.when == "before" and fault.status:
+            return _faulty(request, fault)
+        reply = self._carry_out(request)
+        if fault.when == "drop":
+            return None
+        return _faulty(request, fault) if fault.status else reply
+
+    def _carry_out(self, request: Request, stale: float = 0.0) -> Reply:
+        if request.service != "ec2":
+            return wire.hand_on(backend.application(), request)
+        try:
+            backend.authorize(request)
+            if stale and request.operation == "DescribeInstances":
+                return self._describing.instances(request, self._log.clock() - stale)
+            return self._operations.get(request.operation, backend.ask)(request)
+        except Ec2Error as error:
+            return wire.error("ec2", error.code, error.message, error.status)
+
+
+def _faulty(request: Request, fault: Fault) -> Reply:
+    if fault.body is not None:
+        reply = Reply(fault.status, fault.body.encode(), [("Content-Type", "text/xml")])
+    else:
+        code = fault.code or code_of(fault.status)
+        message = fault.message or "The sandbox answers this by a fault rule."
+        reply = wire.error(request.service, code, message, fault.status)
+    given = {name.lower() for name in fault.headers}
+    kept = [(name, value) for name, value in reply.headers if name.lower() not in given]
+    return Reply(reply.status, reply.body, kept + list(fault.headers.items()))

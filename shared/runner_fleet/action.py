@@ -1,0 +1,114 @@
+"""The edge to GitHub Actions: inputs, outputs, annotations, the job summary, exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from runner_fleet.errors import Cancelled, FleetError
+
+INPUT_PREFIX = "FLEET_"
+"""`action.yml` maps each input to `FLEET_<NAME>`.
+
+Composite actions get no `INPUT_*` from the runner; act sets them all the same, so with a prefix
+of our own a missing mapping fails under act as it would on GitHub.
+"""
+
+
+SHORTEST_MASK = 20  # characters; GitHub's tokens have 29 and more
+
+
+def inputs(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """All inputs that have a value, by their `action.yml` name, without surrounding white space."""
+    return {
+        key[len(INPUT_PREFIX) :].lower(): value.strip()
+        for key, value in environ.items()
+        if key.startswith(INPUT_PREFIX) and value.strip()
+    }
+
+
+@dataclass(frozen=True)
+class Reporter:
+    """Says what happens: log lines, annotations, outputs, the job summary."""
+
+    def say(self, line: str) -> None:
+        print(line, flush=True)
+
+    def notice(self, message: str) -> None:
+        _core().notice(message)
+        sys.stdout.flush()
+
+    def warning(self, message: str) -> None:
+        _core().warning(message)
+        sys.stdout.flush()
+
+    def error(self, message: str) -> None:
+        _core().error(message)
+        sys.stdout.flush()
+
+    def mask(self, secret: str) -> None:
+        """Ask the runner to replace `secret` by *** in all later log lines.
+
+        A short text is left alone: masking it would blank innocent text, and GitHub drops job
+        outputs that contain a mask (actions/runner, src/Runner.Worker/JobExtension.cs).
+        """
+        if len(secret) < SHORTEST_MASK:
+            return
+        _core().set_secret(secret)
+        sys.stdout.flush()
+
+    def output(self, name: str, value: str) -> None:
+        """Set an output now; a later value of the same name replaces it."""
+        _core().set_output(name, value)
+        sys.stdout.flush()
+
+    def summary(self, markdown: str) -> None:
+        """Add to the job summary (GitHub shows 1 MiB a step); nothing without one."""
+        path = os.environ.get("GITHUB_STEP_SUMMARY")
+        if path:
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(markdown.rstrip() + "\n\n")
+
+
+def _core() -> ModuleType:
+    """Loaded when first used: it imports requests."""
+    return import_module("actions_toolkit.core")
+
+
+def run(main: Callable[[Reporter], None]) -> None:
+    """Run an entrypoint and leave the process with its exit status.
+
+    A `FleetError` becomes one `::error::` for each of its lines. Anything else that escapes is a
+    bug of ours: it is named as that, with the place, but without a traceback that could show
+    values of the user's.
+    """
+    reporter = Reporter()
+    try:
+        main(reporter)
+    except FleetError as error:
+        for line in error.lines:
+            reporter.error(line)
+        sys.exit(error.exit_code)
+    except Cancelled as cancelled:
+        sys.exit(cancelled.exit_code)
+    except Exception as error:
+        if os.environ.get("RUNNER_DEBUG") == "1":
+            raise
+        reporter.error(_bug(error))
+        sys.exit(1)
+
+
+def _bug(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
+    return (
+        f"internal error: {type(error).__name__} at {where}. This is a bug in runner-fleet: please "
+        "report it; re-run the job with debug logging enabled to see the traceback"
+    )

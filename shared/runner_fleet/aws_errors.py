@@ -1,0 +1,78 @@
+"""What an AWS error means for the person who reads it: one line with its remedy."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner_fleet.errors import CloudError
+
+if TYPE_CHECKING:
+    from botocore.exceptions import ClientError
+
+_REMEDIES = {
+    "InsufficientInstanceCapacity": "AWS has no free capacity for this type in this zone: try "
+    "later, another subnet (zone) or another aws_instance_type",
+    "VcpuLimitExceeded": "the account's vCPU quota for this family is used up: raise it in Service "
+    "Quotas (EC2, 'Running On-Demand ... instances'), or end other instances",
+    "InstanceLimitExceeded": "the account's instance quota is used up: raise it in Service Quotas "
+    "(EC2), or end other instances",
+    "MaxSpotInstanceCountExceeded": "the account's spot quota is used up: raise it in "
+    "Service Quotas",
+    "RequestLimitExceeded": "AWS throttles this account's calls: try again in a minute",
+    "InvalidAMIID.NotFound": "there is no such image in this region: image ids differ by region",
+    "InvalidAMIID.Malformed": "an image id looks like ami-0123456789abcdef0",
+    "InvalidAMIID.Unavailable": "the image is not available (any more)",
+    "InvalidInstanceType": "there is no such instance type in this region",
+    "InvalidSubnetID.NotFound": "aws_subnet_id: there is no such subnet in this region",
+    "InvalidGroup.NotFound": "aws_security_group_id: there is no such group in this region",
+    "InvalidGroupId.Malformed": "aws_security_group_id: an id looks like sg-0123456789abcdef0",
+    "VPCIdNotSpecified": "the account has no default VPC in this region: set aws_subnet_id",
+    "MissingInput": "the account has no default VPC in this region: set aws_subnet_id",
+    "InvalidBlockDeviceMapping": "aws_root_device_size must be at least the size of the image's "
+    "root volume",
+    "ParameterNotFound": "there is no such SSM parameter in this region",
+    "AuthFailure": "AWS does not accept the credentials: they are wrong or of another partition",
+    "UnrecognizedClientException": "AWS does not accept the credentials",
+    "InvalidClientTokenId": "AWS does not accept the credentials",
+    "SignatureDoesNotMatch": "AWS does not accept the credentials: the secret key is wrong",
+    "ExpiredToken": "the AWS credentials have expired: configure them anew in this job",
+    "ExpiredTokenException": "the AWS credentials have expired: configure them anew in this job",
+    "RequestExpired": "the AWS credentials have expired, or this machine's clock is wrong",
+    "Unsupported": "this zone does not offer the type: try another subnet",
+}
+
+_DENIED = frozenset({"UnauthorizedOperation", "AccessDenied", "AccessDeniedException"})
+_UNKNOWN_IDS = frozenset({"InvalidInstanceID.NotFound", "InvalidInstanceID.Malformed"})
+
+
+def explain(error: ClientError, what: str) -> CloudError:
+    """The error as one line; `what` says what was asked for."""
+    details = error.response.get("Error", {})
+    code = details.get("Code", "")
+    # An encoded authorization message is long, and useless without a permission to decode it.
+    message = details.get("Message", "").partition("Encoded authorization failure message")[0]
+    message = " ".join(message.split()).rstrip(".")
+    operation = error.operation_name
+    if code in _DENIED:
+        denied = re.search(r"perform: ([\w-]+:\w+)", message)
+        permission = denied[1] if denied else f"ec2:{operation}"
+        remedy = f"the AWS role or user lacks the permission {permission} (see the action's README)"
+    elif "belong to different networks" in message:
+        remedy = "aws_subnet_id and aws_security_group_id must be of the same VPC"
+    elif "Invalid IAM Instance Profile" in message:
+        remedy = "aws_iam_role takes the name or ARN of an instance profile, not of a role"
+    else:
+        remedy = _REMEDIES.get(code, "")
+    text = f"{what}: EC2 refused {operation} with {code}: {message}"
+    return CloudError(f"{text}. {remedy}" if remedy else text, code)
+
+
+def unknown_instance_ids(error: ClientError) -> list[str]:
+    """The instance ids that an error names as unknown or malformed; empty for other errors."""
+    details = error.response.get("Error", {})
+    if details.get("Code") not in _UNKNOWN_IDS:
+        return []
+    # "The instance IDs 'i-1, i-2' do not exist", "Invalid id: "x" (expecting "i-...")"
+    quoted = re.findall(r"['\"]([^'\"]+)['\"]", details.get("Message", ""))
+    return [name.strip() for group in quoted for name in group.split(",")]

@@ -1,0 +1,58 @@
+"""Turn SIGINT and SIGTERM into `Cancelled`, but never in the middle of a step that must finish.
+
+GitHub cancels a step with SIGINT, SIGTERM 7.5 s later, and kills it 2.5 s after that
+(actions/runner, src/Runner.Sdk/ProcessInvoker.cs).
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from runner_fleet.errors import Cancelled
+
+
+class Cancellation:
+    """The first signal raises `Cancelled` in the main thread; later ones change nothing.
+
+    While a `shield` is open the signal waits until it closes: a launch whose reply we would
+    otherwise lose, the way back that must not be cut short by the second signal.
+    """
+
+    def __init__(self) -> None:
+        self._received = 0
+        self._raised = False
+        self._shields = 0
+
+    def install(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+
+    @property
+    def requested(self) -> bool:
+        return self._received != 0
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        if self._received == 0:
+            self._received = number
+        self._raise_if_due()
+
+    def _raise_if_due(self) -> None:
+        if self._received and not self._raised and self._shields == 0:
+            self._raised = True
+            raise Cancelled(self._received)
+
+    @contextmanager
+    def shield(self) -> Iterator[None]:
+        """Hold signals back inside the block; one that came raises when the block has ended well.
+
+        When the block fails, its own error stands: the way back runs either way.
+        """
+        self._shields += 1
+        try:
+            yield
+        finally:
+            self._shields -= 1
+        self._raise_if_due()

@@ -1,0 +1,317 @@
+"""EC2 as this project needs it. Credentials come from boto3's ordinary chain."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    PartialCredentialsError,
+)
+
+from runner_fleet import __version__
+from runner_fleet.aws_errors import explain, unknown_instance_ids
+from runner_fleet.errors import CloudError, FleetError, InputError
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2 import EC2Client
+    from mypy_boto3_ec2.type_defs import InstanceTypeDef, RunInstancesRequestTypeDef
+
+CONNECT_TIMEOUT = 5.0  # seconds
+READ_TIMEOUT = 30.0  # seconds; RunInstances for many instances takes several
+
+ENDED_STATES = frozenset({"shutting-down", "terminated"})
+"""States in which an instance costs nothing more and cannot come back."""
+
+GONE_STATES = ENDED_STATES | {"stopping", "stopped"}
+"""States from which no runner of ours comes online any more."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One instance as DescribeInstances shows it."""
+
+    id: str
+    state: str  # pending, running, shutting-down, terminated, stopping, stopped
+    type: str
+    zone: str
+    launch_index: int
+    state_reason: str = ""  # e.g. "Server.InsufficientInstanceCapacity: ..."; empty while it runs
+
+    @property
+    def gone(self) -> bool:
+        return self.state in GONE_STATES
+
+    @classmethod
+    def parse(cls, data: InstanceTypeDef) -> Instance:
+        reason = data.get("StateReason", {})
+        return cls(
+            id=data["InstanceId"],
+            state=data["State"]["Name"],
+            type=str(data["InstanceType"]),
+            zone=data.get("Placement", {}).get("AvailabilityZone", ""),
+            launch_index=data.get("AmiLaunchIndex", 0),
+            state_reason=reason.get("Message", "") or reason.get("Code", ""),
+        )
+
+
+@dataclass(frozen=True)
+class Image:
+    """One machine image (AMI)."""
+
+    id: str
+    name: str
+    architecture: str  # EC2's name: x86_64, arm64
+    root_device: str  # e.g. /dev/sda1
+    root_size: int  # GiB; 0 when the image does not say
+    created: str  # ISO 8601, sorts as text
+    windows: bool
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What to launch: `count` equal instances, all or none."""
+
+    image: Image
+    instance_type: str
+    count: int
+    user_data: str = field(repr=False)  # holds the registration token
+    client_token: str  # repeating a launch with it never launches twice
+    tags: Mapping[str, str]
+    subnet_id: str | None = None
+    security_group_ids: Sequence[str] = ()
+    instance_profile: str | None = None  # a name, or an ARN
+    root_size: int | None = None  # GiB; None: as the image says
+
+    def request(self) -> RunInstancesRequestTypeDef:
+        """The parameters of RunInstances."""
+        tags = [{"Key": key, "Value": value} for key, value in self.tags.items()]
+        parameters: dict[str, Any] = {
+            "ImageId": self.image.id,
+            "InstanceType": self.instance_type,
+            "MinCount": self.count,
+            "MaxCount": self.count,
+            "UserData": self.user_data,
+            "ClientToken": self.client_token,
+            "InstanceInitiatedShutdownBehavior": "terminate",
+            "MetadataOptions": {"HttpTokens": "required", "HttpEndpoint": "enabled"},
+            "TagSpecifications": [
+                {"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume")
+            ],
+        }
+        if self.image.root_device:
+            root: dict[str, Any] = {"DeleteOnTermination": True}
+            if self.root_size is not None:
+                root["VolumeSize"] = self.root_size
+            parameters["BlockDeviceMappings"] = [
+                {"DeviceName": self.image.root_device, "Ebs": root}
+            ]
+        if self.subnet_id:
+            parameters["SubnetId"] = self.subnet_id
+        if self.security_group_ids:
+            parameters["SecurityGroupIds"] = list(self.security_group_ids)
+        if self.instance_profile:
+            kind = "Arn" if self.instance_profile.startswith("arn:") else "Name"
+            parameters["IamInstanceProfile"] = {kind: self.instance_profile}
+        return parameters  # type: ignore[return-value]
+
+
+class Ec2:
+    """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
+
+    def __init__(self, region: str) -> None:
+        self.region = region
+        self._session = boto3.Session(region_name=region)
+        self._config = Config(
+            connect_timeout=CONNECT_TIMEOUT,
+            read_timeout=READ_TIMEOUT,
+            retries={"mode": "standard", "total_max_attempts": 4},
+            user_agent_extra=f"runner-fleet/{__version__}",
+        )
+
+    def check_region(self) -> None:
+        """Raises `InputError` when boto3 knows no such region."""
+        known = [
+            name
+            for partition in self._session.get_available_partitions()
+            for name in self._session.get_available_regions("ec2", partition)
+        ]
+        if self.region not in known:
+            nearest = difflib.get_close_matches(self.region, known, n=3, cutoff=0.5)
+            hint = f"; did you mean {', '.join(nearest)}?" if nearest else ""
+            msg = f"aws_region_name: there is no region {self.region!r}{hint}"
+            raise InputError(msg)
+
+    def check_credentials(self) -> None:
+        """Raises `InputError` when boto3's chain finds no credentials. No call to AWS."""
+        try:
+            found = self._session.get_credentials()
+        except BotoCoreError:
+            found = None
+        if found is None:
+            raise InputError(_NO_CREDENTIALS)
+
+    @cached_property
+    def _client(self) -> EC2Client:
+        return self._session.client("ec2", config=self._config)
+
+    def architectures(self, instance_type: str) -> tuple[str, ...]:
+        """The architectures the type can run, e.g. ("x86_64",)."""
+        with _explained(f"aws_instance_type {instance_type}"):
+            reply = self._client.describe_instance_types(
+                InstanceTypes=[instance_type]  # type: ignore[list-item]
+            )
+        supported = reply["InstanceTypes"][0].get("ProcessorInfo", {}).get("SupportedArchitectures")
+        return tuple(str(name) for name in supported or ())
+
+    def image_by_id(self, image_id: str) -> Image:
+        with _explained(f"aws_image_id {image_id}"):
+            found = self._client.describe_images(ImageIds=[image_id])["Images"]
+        if not found:
+            msg = f"aws_image_id: no image {image_id} that this account may see in {self.region}"
+            raise InputError(msg)
+        return _image(found[0])
+
+    def images_by_name(self, owner: str, *prefixes: str) -> list[Image]:
+        """All available images of `owner` whose name begins with a prefix, in no order."""
+        # EC2 reads * and ? in a filter as wildcards, and \ as the escape.
+        escape = str.maketrans({char: f"\\{char}" for char in "\\*?"})
+        patterns = [f"{prefix.translate(escape)}*" for prefix in dict.fromkeys(prefixes)]
+        filters = [
+            {"Name": "name", "Values": patterns},
+            {"Name": "state", "Values": ["available"]},
+        ]
+        with _explained(f"aws_image_name {prefixes[0]!r} of aws_image_owner {owner}"):
+            pages = self._client.get_paginator("describe_images").paginate(
+                Owners=[owner],
+                Filters=filters,  # type: ignore[arg-type]
+                PaginationConfig={"PageSize": 500},
+            )
+            return [_image(data) for page in pages for data in page["Images"]]
+
+    def parameter(self, name: str) -> str:
+        """The value of an SSM parameter: what `resolve:ssm:` in an image id stands for."""
+        with _explained(f"aws_image_id resolve:ssm:{name}"):
+            client = self._session.client("ssm", config=self._config)
+            return str(client.get_parameter(Name=name)["Parameter"]["Value"])
+
+    def launch(self, launch: Launch) -> list[Instance]:
+        """Launch all instances, in launch order; or none, with a `CloudError`.
+
+        A `CloudError` without a code means that the reply was lost: look for the instances.
+        """
+        with _explained("launch"):
+            reply = self._client.run_instances(**launch.request())
+        launched = [Instance.parse(data) for data in reply["Instances"]]
+        return sorted(launched, key=lambda instance: instance.launch_index)
+
+    def instances(self, ids: Iterable[str]) -> dict[str, Instance]:
+        """The instances by id. One that EC2 does not know (yet, or any more) is absent."""
+        wanted = list(ids)
+        if not wanted:
+            return {}
+        # A filter, not InstanceIds: one unknown id there would fail the whole call.
+        return self._describe({"Name": "instance-id", "Values": wanted})
+
+    def instances_of(self, tag: str, value: str) -> dict[str, Instance]:
+        """The instances that carry a tag, by id; EC2 shows terminated ones for about an hour."""
+        return self._describe({"Name": f"tag:{tag}", "Values": [value]})
+
+    def _describe(self, condition: Mapping[str, Any]) -> dict[str, Instance]:
+        with _explained("instances"):
+            pages = self._client.get_paginator("describe_instances").paginate(
+                Filters=[condition],  # type: ignore[list-item]
+                PaginationConfig={"PageSize": 1000},
+            )
+            found = [
+                Instance.parse(data)
+                for page in pages
+                for reservation in page["Reservations"]
+                for data in reservation["Instances"]
+            ]
+        return {instance.id: instance for instance in found}
+
+    def terminate(
+        self, ids: Iterable[str], unknown: Callable[[str], None] = lambda _id: None
+    ) -> dict[str, str]:
+        """Terminate instances; those that ended already stay so.
+
+        Returns the state each instance was in before, by id. EC2 terminates none when it does not
+        know one of the ids: those are reported to `unknown`, and the others are tried again.
+        """
+        left = list(dict.fromkeys(ids))
+        while left:
+            try:
+                reply = self._client.terminate_instances(InstanceIds=left)
+            except (ClientError, BotoCoreError) as error:
+                named = unknown_instance_ids(error) if isinstance(error, ClientError) else []
+                strangers = [key for key in named if key in left]
+                if not strangers:
+                    raise _failure(error, "terminate") from None
+                for stranger in strangers:
+                    unknown(stranger)
+                left = [key for key in left if key not in strangers]
+            else:
+                return {
+                    item["InstanceId"]: item["PreviousState"]["Name"]
+                    for item in reply["TerminatingInstances"]
+                }
+        return {}
+
+    def wait_terminated(self, ids: Sequence[str], timeout: float) -> None:
+        """Return when all are terminated; `CloudError` after `timeout` seconds."""
+        delay = 5
+        waiter = self._client.get_waiter("instance_terminated")
+        with _explained("wait"):
+            waiter.wait(
+                Filters=[{"Name": "instance-id", "Values": list(ids)}],
+                WaiterConfig={"Delay": delay, "MaxAttempts": max(1, int(timeout) // delay)},
+            )
+
+
+_NO_CREDENTIALS = (
+    "no AWS credentials: run aws-actions/configure-aws-credentials before this step (the job needs "
+    "'permissions: id-token: write' for a role), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+)
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (ClientError, BotoCoreError) as error:
+        raise _failure(error, what) from None
+
+
+def _failure(error: ClientError | BotoCoreError, what: str) -> FleetError:
+    if isinstance(error, ClientError):
+        return explain(error, what)
+    if isinstance(error, (NoCredentialsError, PartialCredentialsError)):
+        return InputError(_NO_CREDENTIALS)
+    return CloudError(f"{what}: EC2 gave no usable answer: {error}")
+
+
+def _image(data: Mapping[str, Any]) -> Image:
+    root = data.get("RootDeviceName", "")
+    sizes = {
+        mapping.get("DeviceName"): mapping.get("Ebs", {}).get("VolumeSize", 0)
+        for mapping in data.get("BlockDeviceMappings", [])
+    }
+    return Image(
+        id=data["ImageId"],
+        name=data.get("Name", ""),
+        architecture=data.get("Architecture", ""),
+        root_device=root,
+        root_size=sizes.get(root, 0),
+        created=data.get("CreationDate", ""),
+        windows=data.get("Platform", "").lower() == "windows",
+    )

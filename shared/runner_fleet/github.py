@@ -1,0 +1,276 @@
+"""GitHub as this project needs it: the self-hosted runners of one repository.
+
+PyGithub has no method for most runner calls of a repository, so its requester is used: auth,
+connections and rate limits stay in one place. Its defaults are corrected: it repeats every POST
+after a 5xx, pauses between requests, and gives up on a 429 without `Retry-After`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import github
+import requests
+from github.GithubRetry import GithubRetry
+from requests.utils import parse_header_links
+
+from runner_fleet import __version__
+from runner_fleet.errors import GitHubError
+
+if TYPE_CHECKING:
+    from urllib3 import HTTPResponse
+
+REQUEST_TIMEOUT = 15.0
+"""Seconds for one request. GitHub gives up after 10 s itself (docs, REST API troubleshooting)."""
+
+LONGEST_WAIT = 90.0
+"""Seconds we wait for a rate limit before we report it instead."""
+
+SECONDARY_WAIT = 60.0
+"""Seconds to wait after a secondary rate limit that names no time (docs, rate limits)."""
+
+_SAFE_POSTS = ("/registration-token", "/remove-token", "/labels")
+"""Ends of POST paths that may be repeated: a second token or label changes nothing."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """One registration, as the runner list shows it."""
+
+    id: int
+    name: str
+    online: bool
+    busy: bool
+    labels: frozenset[str]  # lower case: GitHub compares labels without regard to case
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Runner:
+        return cls(
+            id=data["id"],
+            name=data["name"],
+            online=data["status"] == "online",
+            busy=bool(data["busy"]),
+            labels=frozenset(label["name"].lower() for label in data["labels"]),
+        )
+
+
+@dataclass(frozen=True)
+class RunnerArchive:
+    """A runner download for Linux. `architecture` is GitHub's name: x64, arm64."""
+
+    architecture: str
+    url: str
+    sha256: str
+
+
+@dataclass
+class _Page:
+    etag: str
+    body: Any
+    following: str | None
+
+
+@dataclass
+class GitHub:
+    """The runner endpoints of `repository` ("owner/name").
+
+    Every method raises `GitHubError`; transient failures (5xx, lost connections, rate limits up
+    to `LONGEST_WAIT`) are repeated where repeating is harmless.
+    """
+
+    token: str = field(repr=False)
+    repository: str
+    api_url: str = "https://api.github.com"
+    attempts: int = 4
+    _pages: dict[str, _Page] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._requester = github.Github(
+            auth=github.Auth.Token(self.token),
+            base_url=self.api_url.rstrip("/"),
+            timeout=REQUEST_TIMEOUT,  # type: ignore[arg-type]
+            user_agent=f"runner-fleet/{__version__}",
+            retry=_Retry(total=self.attempts, backoff_factor=0.5, backoff_jitter=0.5),
+            seconds_between_requests=0,
+            seconds_between_writes=0,
+        ).requester
+
+    @property
+    def _scope(self) -> str:
+        return f"/repos/{self.repository}"
+
+    def registration_token(self) -> str:
+        """A token with which runners can register for one hour; any number of them."""
+        return str(self._call("POST", f"{self._scope}/actions/runners/registration-token")["token"])
+
+    def runner_archives(self) -> list[RunnerArchive]:
+        """The runner downloads for Linux that this GitHub offers, newest version."""
+        return [
+            RunnerArchive(item["architecture"], item["download_url"], item["sha256_checksum"])
+            for item in self._call("GET", f"{self._scope}/actions/runners/downloads")
+            if item["os"] == "linux" and item.get("sha256_checksum")
+        ]
+
+    def runners(self) -> list[Runner]:
+        """All registered runners; one call for each 100. An unchanged page costs no rate limit."""
+        found: dict[int, Runner] = {}
+        url: str | None = f"{self._scope}/actions/runners?per_page=100"
+        while url is not None:
+            page = self._page(url)
+            # Lists shift between pages: one runner may come twice.
+            found.update((item["id"], Runner.parse(item)) for item in page.body["runners"])
+            url = page.following
+        return list(found.values())
+
+    def delete_runner(self, runner_id: int) -> bool:
+        """Remove a registration. False when it was gone already.
+
+        A busy runner is refused: `GitHubError` with status 422.
+        """
+        try:
+            self._call("DELETE", f"{self._scope}/actions/runners/{runner_id}")
+        except GitHubError as error:
+            if error.status == requests.codes.not_found:
+                return False
+            raise
+        return True
+
+    def _page(self, url: str) -> _Page:
+        known = self._pages.get(url)
+        status, headers, text = self._send(
+            "GET", url, {"If-None-Match": known.etag} if known else {}
+        )
+        if known and status == requests.codes.not_modified:
+            return known
+        links = parse_header_links(headers.get("link", ""))
+        page = _Page(
+            etag=headers.get("etag", ""),
+            body=self._parse("GET", url, status, text),
+            following=next((link["url"] for link in links if link.get("rel") == "next"), None),
+        )
+        if page.etag:
+            self._pages[url] = page
+        return page
+
+    def _call(self, method: str, path: str) -> Any:
+        status, _, text = self._send(method, path, {})
+        return self._parse(method, path, status, text)
+
+    def _send(
+        self, method: str, url: str, headers: dict[str, str]
+    ) -> tuple[int, dict[str, Any], str]:
+        try:
+            return self._requester.requestJson(method, url, headers=headers)
+        except github.RateLimitExceededException as error:
+            raise GitHubError(_rate_limit_message(error.headers or {}), error.status) from None
+        except github.GithubException as error:
+            message = str((error.data or {}).get("message", "")) if error.data else ""
+            raise self._refused(method, url, error.status, message) from None
+        except requests.RequestException as error:
+            msg = (
+                f"GitHub at {self.api_url} cannot be reached ({_reason(error)}): check the network "
+                "of this job, and GITHUB_API_URL"
+            )
+            raise GitHubError(msg) from None
+
+    def _parse(self, method: str, url: str, status: int, text: str) -> Any:
+        try:
+            body = json.loads(text) if text else None
+        except ValueError:
+            body = None
+        if status >= requests.codes.bad_request:
+            message = str(body.get("message", "")) if isinstance(body, dict) else ""
+            raise self._refused(method, url, status, message)
+        if body is None and status != requests.codes.no_content:
+            msg = f"GitHub answered {method} {url} with {status} and something that is not JSON"
+            raise GitHubError(msg, status)
+        return body
+
+    def _refused(self, method: str, url: str, status: int, message: str) -> GitHubError:
+        if status == requests.codes.unauthorized:
+            text = (
+                "GitHub does not accept the token in GH_PAT (401): it is wrong, expired or revoked"
+            )
+        elif status == requests.codes.forbidden or (
+            status == requests.codes.not_found and method != "DELETE"
+        ):
+            text = (
+                f"GitHub answers {status} ({message or 'no message'}) for the runners of "
+                f"{self.repository}: there is no such repository, or the token in GH_PAT may not "
+                "administrate it. It needs 'Administration: read and write' (fine-grained token "
+                "or App), or the scope 'repo' of a user with admin rights (classic token); the "
+                "workflow's own GITHUB_TOKEN can never do this"
+            )
+        else:
+            text = f"GitHub refused {method} {url}: {status} {message}"
+        return GitHubError(text, status)
+
+
+class _Retry(GithubRetry):
+    """PyGithub's policy, but a POST that could count twice is not repeated, and 429 is a limit."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("secondary_rate_wait", SECONDARY_WAIT)
+        options.setdefault("max_rate_limit_wait", LONGEST_WAIT)
+        options.setdefault("status_forcelist", [429, *range(500, 600)])
+        options.setdefault("allowed_methods", None)  # every method: increment() decides
+        options.setdefault("raise_on_status", False)
+        super().__init__(**options)
+
+    def increment(
+        self,
+        method: str | None = None,
+        url: str | None = None,
+        response: HTTPResponse | None = None,  # type: ignore[override]
+        error: Exception | None = None,
+        *rest: Any,
+        **options: Any,
+    ) -> Any:
+        path = (url or "").partition("?")[0]
+        limited = response is not None and response.status in (403, 429)
+        if method == "POST" and not limited and not path.endswith(_SAFE_POSTS):
+            raise error or GitHubError(f"GitHub answered {method} {path} with a failure")
+        if limited and response is not None:
+            wait = _seconds_to_wait(response.headers)
+            if wait is not None and wait > LONGEST_WAIT:
+                raise GitHubError(_rate_limit_message(response.headers), response.status)
+        retry = super().increment(method, url, response, error, *rest, **options)
+        if response is not None and response.status == 429:
+            wait = _seconds_to_wait(response.headers)
+            retry.get_backoff_time = lambda: SECONDARY_WAIT if wait is None else wait  # type: ignore[method-assign]
+        return retry
+
+
+def _seconds_to_wait(headers: Mapping[str, Any]) -> float | None:
+    """What a rate-limit reply asks for; None when it names no time."""
+    after = str(headers.get("Retry-After", ""))
+    if after.isdigit():
+        return float(after)
+    reset = str(headers.get("X-RateLimit-Reset", ""))
+    if str(headers.get("X-RateLimit-Remaining", "")) == "0" and reset.isdigit():
+        return max(0.0, float(reset) - time.time()) + 1.0
+    return None
+
+
+def _rate_limit_message(headers: Mapping[str, Any]) -> str:
+    lowered = {str(key).lower(): value for key, value in headers.items()}
+    reset = str(lowered.get("x-ratelimit-reset", ""))
+    exhausted = str(lowered.get("x-ratelimit-remaining", "")) == "0" and reset.isdigit()
+    until = f" until {time.strftime('%H:%M:%S UTC', time.gmtime(int(reset)))}" if exhausted else ""
+    return (
+        f"GitHub's rate limit for the token in GH_PAT is exhausted{until}: wait, or use a GitHub "
+        "App's token, which has a limit of its own"
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost cause's name: the rest repeats URLs and object addresses."""
+    while True:
+        inner = error.__cause__ or error.__context__
+        if inner is None:
+            return type(error).__name__
+        error = inner

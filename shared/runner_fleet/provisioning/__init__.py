@@ -1,0 +1,1 @@
+"""Launch instances, wait for their runners, take them back."""

@@ -1,0 +1,134 @@
+"""Who a fleet is: its id, its labels, the tags by which it can always be found again."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import secrets
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from runner_fleet.errors import InputError
+
+TAG_PREFIX = "runner-fleet:"
+FLEET_TAG = f"{TAG_PREFIX}fleet-id"
+
+_ALPHABET = string.ascii_lowercase + string.digits
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The job that asks, from the environment GitHub gives every step."""
+
+    repository: str  # "owner/name" where the workflow runs
+    run_id: str
+    run_attempt: str
+    job: str  # the key in the workflow file; not unique in a matrix
+
+    @classmethod
+    def read(cls, environ: Mapping[str, str]) -> Caller:
+        return cls(
+            repository=environ.get("GITHUB_REPOSITORY", ""),
+            run_id=environ.get("GITHUB_RUN_ID", "0"),
+            run_attempt=environ.get("GITHUB_RUN_ATTEMPT", "1"),
+            job=environ.get("GITHUB_JOB", "manual"),
+        )
+
+
+def random_text(length: int = 8) -> str:
+    """Lower-case letters and digits that nobody can guess (41 bits for 8 characters)."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+def random_label() -> str:
+    return f"runner-{random_text()}"
+
+
+def label_source(environ: Mapping[str, str]) -> Callable[[], str]:
+    """Where labels come from: chance, or the pool of a sandbox that must know them beforehand.
+
+    act runs only jobs whose labels it was told before it started, so the sandbox draws them and
+    lays out one file for each in the directory `RUNNER_FLEET_SANDBOX_LABELS`. It is heeded only
+    where GitHub's API is on a loopback address: a label drawn by others could be guessed by others.
+    """
+    pool = environ.get("RUNNER_FLEET_SANDBOX_LABELS", "")
+    if not pool or not _is_loopback(environ.get("GITHUB_API_URL", "")):
+        return random_label
+    return lambda: _claim(Path(pool))
+
+
+def _is_loopback(url: str) -> bool:
+    try:
+        return ipaddress.ip_address(urlsplit(url).hostname or "").is_loopback
+    except ValueError:
+        return False
+
+
+def _claim(pool: Path) -> str:
+    for path in sorted(pool.iterdir()):
+        try:
+            path.unlink()  # only one process can
+        except FileNotFoundError:
+            continue
+        return path.name
+    msg = f"the sandbox's pool of labels is used up ({pool.name}): start the sandbox anew"
+    raise InputError(msg)
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The instances of one start: N with a label of their own each."""
+
+    id: str
+    repository: str  # where the runners register
+    caller: Caller
+    labels: tuple[str, ...]  # one an instance, in launch order
+    shared_label: str | None  # carried by all, when there is more than one
+
+    @classmethod
+    def create(
+        cls, caller: Caller, repository: str, count: int, draw: Callable[[], str] = random_label
+    ) -> Fleet:
+        job = "".join(char if char.isalnum() else "-" for char in caller.job)[:64]
+        return cls(
+            id=f"{caller.run_id}-{caller.run_attempt}-{job}-{random_text()}",
+            repository=repository,
+            caller=caller,
+            labels=tuple(draw() for _ in range(count)),
+            shared_label=draw() if count > 1 else None,
+        )
+
+    @property
+    def client_token(self) -> str:
+        """EC2 launches once for it, however often it is asked (64 ASCII characters at most)."""
+        return hashlib.sha256(self.id.encode()).hexdigest()
+
+    @property
+    def runs_on(self) -> tuple[str, ...]:
+        """The labels for `runs-on`: every runner of the fleet has all of them, nobody else has."""
+        return (self.shared_label,) if self.shared_label else self.labels
+
+    def tags(self) -> dict[str, str]:
+        """What every instance and volume carries; EC2 allows 256 characters a value."""
+        values = {
+            "fleet-id": self.id,
+            "repository": self.repository,
+            "run-id": self.caller.run_id,
+            "run-attempt": self.caller.run_attempt,
+            "job": self.caller.job[:256],
+        }
+        return {f"{TAG_PREFIX}{key}": value for key, value in values.items() if value}
+
+
+def runner_name(label: str, instance_id: str) -> str:
+    """The name a runner registers under (boot.sh): unique, and it tells its instance."""
+    return f"{label}-{instance_id}"
+
+
+def instance_of(name: str) -> str | None:
+    """The instance id in a runner's name; None for runners that are not ours."""
+    head, mark, tail = name.rpartition("-i-")
+    return f"i-{tail}" if head and mark and tail.isalnum() else None

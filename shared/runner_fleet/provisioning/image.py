@@ -1,0 +1,89 @@
+"""Which image to boot: decided from what EC2 lists."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from runner_fleet.ec2 import Ec2, Image
+from runner_fleet.errors import InputError
+from runner_fleet.provisioning.options import StartOptions
+
+_RESOLVE = "resolve:ssm:"
+_RUNNABLE = ("x86_64", "arm64")  # the architectures GitHub builds a runner for
+
+
+def choose_image(ec2: Ec2, options: StartOptions) -> Image:
+    """The image of the options, fit for their instance type.
+
+    Raises `InputError` when there is none, and `CloudError` when EC2 refuses to say.
+    """
+    supported = ec2.architectures(options.instance_type)
+    if options.image_id == "latest":
+        found = ec2.images_by_name(options.image_owner, options.image_name)
+        image = newest(found, supported)
+        if image is None:
+            raise InputError(_no_match(ec2, options, found, supported))
+        return _fit(image, options, supported)
+    image_id = options.image_id
+    if image_id.startswith(_RESOLVE):
+        image_id = ec2.parameter(image_id.removeprefix(_RESOLVE))
+    return _fit(ec2.image_by_id(image_id), options, supported)
+
+
+def newest(images: Sequence[Image], architectures: Sequence[str]) -> Image | None:
+    """The newest image that runs on one of the architectures; the id decides between equals."""
+    fit = [image for image in images if image.architecture in architectures and not image.windows]
+    return max(fit, key=lambda image: (image.created, image.id), default=None)
+
+
+def _fit(image: Image, options: StartOptions, architectures: Sequence[str]) -> Image:
+    """The image; `InputError` with everything that speaks against booting it."""
+    reasons = []
+    if image.windows:
+        reasons.append(f"image {image.id} is a Windows image; the boot script needs Linux")
+    if image.architecture not in architectures:
+        reasons.append(
+            f"image {image.id} is built for {image.architecture}, and {options.instance_type} "
+            f"runs {' or '.join(architectures)}"
+        )
+    elif image.architecture not in _RUNNABLE:
+        reasons.append(f"GitHub has no runner for {image.architecture} (image {image.id})")
+    if options.root_size is not None and options.root_size < image.root_size:
+        reasons.append(
+            f"aws_root_device_size: {options.root_size} GiB is smaller than the root volume of "
+            f"{image.id} ({image.root_size} GiB)"
+        )
+    if reasons:
+        raise InputError(*reasons)
+    return image
+
+
+def _no_match(
+    ec2: Ec2, options: StartOptions, found: Sequence[Image], supported: Sequence[str]
+) -> str:
+    problem = (
+        f"aws_image_name: no available image of {options.image_owner} in {ec2.region} has a name "
+        f"that begins with {options.image_name!r}"
+    )
+    if found:
+        architectures = sorted({image.architecture for image in found})
+        return (
+            f"{problem} and runs on {options.instance_type} ({' or '.join(supported)}); there are "
+            f"{len(found)} for {' and '.join(architectures)}"
+        )
+    near = nearest_names(ec2, options)
+    return f"{problem}{'; nearest: ' + ', '.join(map(repr, near)) if near else ''}"
+
+
+def nearest_names(ec2: Ec2, options: StartOptions, count: int = 3) -> list[str]:
+    """Names of images that the user may have meant, nearest first.
+
+    Looks only among names that begin like the given one, whatever the case: that takes a second,
+    where listing all public images takes a minute.
+    """
+    stem = options.image_name[:4].rstrip()
+    found = ec2.images_by_name(options.image_owner, stem, stem.lower(), stem.title(), stem.upper())
+    names = {image.name.lower(): image.name for image in found}
+    near = difflib.get_close_matches(options.image_name.lower(), sorted(names), count, cutoff=0.3)
+    return [names[name] for name in near]

@@ -1,0 +1,153 @@
+"""Read inputs into values, gathering every problem instead of stopping at the first."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from runner_fleet.errors import InputError
+
+LABEL_LIMIT = 256
+"""Characters of a label (actions/runner, src/Runner.Listener/Configuration/Validators.cs)."""
+
+
+class InputReader:
+    """Typed access to the inputs of one action.
+
+    A value that is wrong is noted in `problems` and read as the default, so that the rest can
+    still be checked; `finish` raises them all.
+    """
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+        self.problems: list[str] = []
+
+    def problem(self, name: str, text: str) -> None:
+        self.problems.append(f"{name}: {text}")
+
+    def finish(self) -> None:
+        """Raises one `InputError` with all problems, if there are any."""
+        if self.problems:
+            raise InputError(*self.problems)
+
+    def text(self, name: str, default: str = "") -> str:
+        return self._values.get(name, default)
+
+    def matching(self, name: str, pattern: str, hint: str, default: str = "") -> str:
+        """A value that has a form; an empty one is the default."""
+        value = self.text(name, default)
+        if value and not re.fullmatch(pattern, value):
+            self.problem(name, f"{_shown(value)} is not {hint}")
+            return default
+        return value
+
+    def integer(self, name: str, default: int, *, minimum: int = 1, absent: str = "") -> int:
+        """A whole number; `absent` says what leaving it out means, for whoever wrote 0."""
+        value = self.text(name)
+        if not value:
+            return default
+        if not re.fullmatch(r"[+-]?[0-9]{1,9}", value):
+            self.problem(name, f"{_shown(value)} is not a whole number")
+            return default
+        if int(value) < minimum:
+            hint = f" ({absent})" if absent else ""
+            self.problem(name, f"{_shown(value)} is too small: at least {minimum}{hint}")
+            return default
+        return int(value)
+
+    def boolean(self, name: str, default: bool = False) -> bool:
+        value = self.text(name).lower()
+        if value in ("", "true", "false"):
+            return value == "true" if value else default
+        self.problem(name, f"{_shown(value)} is neither true nor false")
+        return default
+
+    def words(self, name: str, pattern: str, hint: str) -> tuple[str, ...]:
+        """One or several ids: separated by commas or white space, or a JSON array of strings."""
+        value = self.text(name)
+        if value.startswith("["):
+            items = self._json(name, "a JSON array of strings")
+            if not isinstance(items, list):
+                return ()
+            found = [str(item) for item in items]
+        else:
+            found = re.split(r"[,\s]+", value.strip(",")) if value else []
+        wrong = [item for item in found if not re.fullmatch(pattern, item)]
+        for item in wrong:
+            self.problem(name, f"{_shown(item)} is not {hint}")
+        return tuple(dict.fromkeys(item for item in found if item not in wrong))
+
+    def labels(self, name: str) -> tuple[str, ...]:
+        """Labels separated by commas. The runner trims each and drops empty ones, and so do we."""
+        found = [label.strip() for label in self.text(name).split(",")]
+        good = [label for label in found if label and self._is_label(name, label)]
+        return tuple(dict.fromkeys(good))
+
+    def _is_label(self, name: str, label: str) -> bool:
+        bad = sorted(
+            {char for char in label if char in "\"'`\\$" or not char.isprintable()}, key=ord
+        )
+        if bad:
+            signs = " ".join(_shown(char) for char in bad)
+            self.problem(name, f"label {_shown(label)} holds {signs}: use letters, digits and ._:-")
+        elif len(label) > LABEL_LIMIT:
+            text = f"label {_shown(label)} has {len(label)} characters; {LABEL_LIMIT} are allowed"
+            self.problem(name, text)
+        return not bad and len(label) <= LABEL_LIMIT
+
+    def tags(self, name: str) -> dict[str, str]:
+        """EC2 tags: a JSON list of {"Key": …, "Value": …}, or a JSON object."""
+        hint = 'a JSON object, or a JSON list of {"Key": "…", "Value": "…"}'
+        data = self._json(name, hint) if self.text(name) else {}
+        if isinstance(data, list):
+            if not all(isinstance(item, dict) and {"Key", "Value"} == set(item) for item in data):
+                self.problem(name, f"is not {hint}: an item needs exactly Key and Value")
+                return {}
+            pairs = [(item["Key"], item["Value"]) for item in data]
+        elif isinstance(data, dict):
+            pairs = list(data.items())
+        else:
+            if data is not None:
+                self.problem(name, f"is not {hint}")
+            return {}
+        tags: dict[str, str] = {}
+        for key, value in pairs:
+            if not isinstance(key, str) or not isinstance(value, str):
+                self.problem(name, f"tag {_shown(str(key))}: key and value must be strings")
+            elif key in tags:
+                self.problem(name, f"tag {_shown(key)} is given twice")
+            elif not 1 <= len(key) <= 128 or len(value) > 256:
+                text = f"tag {_shown(key)}: a key has 1 to 128 characters, a value at most 256"
+                self.problem(name, text)
+            elif key.lower().startswith(("aws:", "runner-fleet:")):
+                self.problem(name, f"tag {_shown(key)}: this prefix is reserved")
+            else:
+                tags[key] = value
+        return tags
+
+    def mapping(self, name: str) -> dict[str, str]:
+        """A JSON object of instance id to label; empty when there is none."""
+        hint = 'a JSON object like {"i-0123456789abcdef0": "runner-ab12cd34"}'
+        data = self._json(name, hint) if self.text(name) else {}
+        if data is None:
+            return {}
+        if not isinstance(data, dict) or not all(isinstance(item, str) for item in data.values()):
+            self.problem(name, f"is not {hint}: pass the output 'mapping' of start-runner")
+            return {}
+        return data
+
+    def _json(self, name: str, hint: str) -> Any:
+        try:
+            return json.loads(self.text(name))
+        except ValueError as error:
+            self.problem(name, f"is not {hint}: {error}")
+        except RecursionError:
+            self.problem(name, f"is not {hint}: it is nested too deeply")
+        return None
+
+
+def _shown(value: str) -> str:
+    """A value as it may stand in a message: on one line, and not endless."""
+    return repr(value if len(value) <= 60 else f"{value[:57]}...")

@@ -1,0 +1,53 @@
+"""What the job summary shows: tables in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from runner_fleet.provisioning.take_back import Taken
+from runner_fleet.provisioning.wait import BOOTING, ONLINE, REGISTERED, Progress
+
+
+def started(progress: Progress, fleet_id: str, region: str) -> str:
+    """The instances of a start, with the seconds each took to get to a phase."""
+    rows = [
+        [
+            f"`{progress.labels[key]}`",
+            f"`{key}`",
+            instance.type,
+            instance.zone,
+            *(_seconds(progress, key, phase) for phase in (BOOTING, REGISTERED, ONLINE)),
+        ]
+        for key, instance in progress.instances.items()
+    ]
+    heading = ["Runner label", "Instance", "Type", "Zone", "Running", "Registered", "Online"]
+    count = len(rows)
+    return (
+        f"### Started {count} runner{'s' * (count != 1)} in {region}\n\n{_table(heading, rows)}\n\n"
+        f"Seconds since the launch, as seen by polling. Fleet `{fleet_id}`."
+    )
+
+
+def stopped(taken: Taken) -> str:
+    """What a stop ended, and what it could not."""
+    rows = [
+        *([f"`{key}`", "instance", "terminated"] for key in taken.terminated),
+        *([f"`{key}`", "instance", "had ended already"] for key in taken.ended_before),
+        *([f"`{key}`", "instance", "unknown to EC2"] for key in taken.unknown),
+        *([f"`{name}`", "runner", "registration removed"] for name in taken.removed),
+        *([f"`{name}`", "runner", "was busy; its instance is terminated"] for name in taken.busy),
+    ]
+    table = _table(["Name", "Kind", "Outcome"], rows) if rows else "Nothing was left to stop."
+    problems = "".join(f"\n- {problem}" for problem in taken.problems)
+    return f"### Stopped runners\n\n{table}\n{problems}"
+
+
+def _seconds(progress: Progress, key: str, phase: str) -> str:
+    """Empty when polling never saw the instance in this phase."""
+    reached = progress.reached.get((key, phase))
+    return "" if reached is None else f"{reached:.1f}"
+
+
+def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

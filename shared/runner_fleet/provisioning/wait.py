@@ -1,0 +1,146 @@
+"""Wait until every instance of a fleet is an online runner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from runner_fleet.ec2 import Ec2, Instance
+from runner_fleet.errors import CloudError, GitHubError, RunnerLostError
+from runner_fleet.github import GitHub, Runner
+from runner_fleet.provisioning.identity import Fleet, instance_of
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 10.0
+_GROWTH = 1.5
+
+LAUNCHED, BOOTING, REGISTERED, ONLINE = "launched", "booting", "registered", "online"
+
+
+@dataclass
+class Progress:
+    """How far each instance has come, and after how many seconds it got there."""
+
+    instances: dict[str, Instance]
+    labels: dict[str, str]  # instance id to label
+    phase: dict[str, str] = field(default_factory=dict)  # instance id to phase
+    reached: dict[tuple[str, str], float] = field(default_factory=dict)  # (id, phase) to seconds
+
+    @property
+    def complete(self) -> bool:
+        return all(phase == ONLINE for phase in self.phase.values())
+
+    def advance(self, seen: Mapping[str, str], seconds: float) -> list[str]:
+        """Take in the phases now seen; returns the ids whose phase changed."""
+        changed = [key for key, phase in seen.items() if self.phase.get(key) != phase]
+        for key in changed:
+            self.phase[key] = seen[key]
+            self.reached.setdefault((key, seen[key]), seconds)
+        return changed
+
+
+def phases(
+    instances: Mapping[str, Instance], runners: Sequence[Runner], ids: Sequence[str]
+) -> dict[str, str]:
+    """Where each instance stands. Only `online` counts: a runner is listed before it listens."""
+    registered = {instance_of(runner.name): runner for runner in runners}
+
+    def phase(key: str) -> str:
+        if key in registered:
+            return ONLINE if registered[key].online else REGISTERED
+        instance = instances.get(key)
+        return BOOTING if instance is not None and instance.state == "running" else LAUNCHED
+
+    return {key: phase(key) for key in ids}
+
+
+def wait_until_online(
+    launched: Sequence[Instance],
+    fleet: Fleet,
+    ec2: Ec2,
+    github: GitHub,
+    *,
+    timeout: float,
+    say: Callable[[str], None],
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+) -> Progress:
+    """Poll both services until all runners are online.
+
+    A poll is one DescribeInstances and one runner listing, whatever the number of instances. The
+    runners are not listed before an instance runs.
+
+    Raises `RunnerLostError` when an instance ends, or after `timeout` seconds.
+    """
+    began = clock()
+    ids = [instance.id for instance in launched]
+    progress = Progress(
+        instances={instance.id: instance for instance in launched},
+        labels={instance.id: fleet.labels[instance.launch_index] for instance in launched},
+    )
+    _tell(progress, progress.advance(dict.fromkeys(ids, LAUNCHED), 0.0), 0.0, say)
+    pause = FIRST_PAUSE
+    while True:
+        runners = _poll(progress, ec2, github, say)
+        elapsed = clock() - began
+        if runners is not None:
+            seen = phases(progress.instances, runners, ids)
+            _tell(progress, progress.advance(seen, elapsed), elapsed, say)
+        if progress.complete:
+            return progress
+        if elapsed >= timeout:
+            raise RunnerLostError(_too_late(progress, timeout))
+        sleep(min(pause, max(0.1, timeout - elapsed)))
+        pause = min(pause * _GROWTH, LONGEST_PAUSE)
+
+
+def _poll(
+    progress: Progress, ec2: Ec2, github: GitHub, say: Callable[[str], None]
+) -> list[Runner] | None:
+    """Refresh the instances; returns the runners, or None when a service has a bad moment."""
+    try:
+        progress.instances |= ec2.instances(list(progress.instances))
+        lost = [instance for instance in progress.instances.values() if instance.gone]
+        if lost:
+            raise RunnerLostError(*(_died(instance, progress) for instance in lost))
+        running = any(item.state == "running" for item in progress.instances.values())
+        return github.runners() if running else []
+    except (CloudError, GitHubError) as error:
+        if not error.transient:
+            raise
+        say(f"Going on in spite of: {error}")
+        return None
+
+
+def _tell(
+    progress: Progress, changed: Sequence[str], elapsed: float, say: Callable[[str], None]
+) -> None:
+    for key in changed:
+        instance = progress.instances[key]
+        say(
+            f"{elapsed:6.1f} s  {progress.phase[key]:<10}  {progress.labels[key]}  {key}  "
+            f"{instance.type}  {instance.zone}"
+        )
+
+
+def _died(instance: Instance, progress: Progress) -> str:
+    reason = instance.state_reason or "EC2 gives no reason"
+    return (
+        f"instance {instance.id} ({progress.labels[instance.id]}, {instance.type}) is "
+        f"{instance.state} before its runner came online: {reason}. When it powered itself off, "
+        "its boot script failed: see the instance's console output"
+    )
+
+
+def _too_late(progress: Progress, timeout: float) -> str:
+    waiting = [
+        f"{progress.labels[key]} ({key}) is {phase}"
+        for key, phase in progress.phase.items()
+        if phase != ONLINE
+    ]
+    return (
+        f"gh_timeout: after {timeout:.0f} seconds {len(waiting)} of {len(progress.phase)} runners "
+        f"are not online: {', '.join(waiting)}. 'booting' for long usually means that the instance "
+        "has no way out to the internet (NAT gateway or public IP), or that the image takes longer "
+        "than gh_timeout to boot"
+    )

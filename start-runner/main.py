@@ -1,0 +1,52 @@
+"""start-runner: launch ephemeral EC2 instances that are self-hosted runners of a repository."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from runner_fleet import action
+from runner_fleet.cancel import Cancellation
+from runner_fleet.provisioning.options import start_options
+
+
+def main(reporter: action.Reporter) -> None:
+    cancellation = Cancellation()
+    cancellation.install()
+    options = start_options(action.inputs(), os.environ)
+    reporter.mask(options.github.token)
+
+    # Loaded only now: whoever made a mistake in the inputs hears of it at once.
+    from runner_fleet.ec2 import Ec2
+    from runner_fleet.github import GitHub
+    from runner_fleet.provisioning import report
+    from runner_fleet.provisioning.identity import Fleet, label_source
+    from runner_fleet.provisioning.start import Start
+
+    access = options.github
+    draw = label_source(os.environ)
+    fleet = Fleet.create(options.caller, access.repository, options.count, draw)
+    reporter.output("fleet_id", fleet.id)
+    reporter.output("region", options.region)
+    reporter.say(f"Fleet {fleet.id} in {options.region}, for {access.repository}")
+
+    def launched(mapping: dict[str, str]) -> None:
+        reporter.output("mapping", json.dumps(mapping))
+        reporter.output("instances", json.dumps(list(mapping.values())))
+        reporter.output("runs_on", json.dumps(fleet.runs_on))
+
+    progress = Start(
+        options=options,
+        fleet=fleet,
+        github=GitHub(access.token, access.repository, access.api_url),
+        ec2=Ec2(options.region),
+        say=reporter.say,
+        mask=reporter.mask,
+        launched=launched,
+        cancellation=cancellation,
+    ).run()
+    reporter.summary(report.started(progress, fleet.id, options.region))
+
+
+if __name__ == "__main__":
+    action.run(main)

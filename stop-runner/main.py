@@ -1,0 +1,50 @@
+"""stop-runner: take back what start-runner started, whatever became of it."""
+
+from __future__ import annotations
+
+import os
+
+from runner_fleet import action
+from runner_fleet.cancel import Cancellation
+from runner_fleet.errors import FleetError
+from runner_fleet.provisioning.options import stop_options
+
+
+def main(reporter: action.Reporter) -> None:
+    cancellation = Cancellation()
+    cancellation.install()
+    options = stop_options(action.inputs(), os.environ)
+    if options.nothing_to_stop:
+        reporter.notice("Nothing to stop: instance_mapping is empty and there is no fleet_id")
+        return
+    reporter.mask(options.github.token)
+
+    from runner_fleet.ec2 import Ec2
+    from runner_fleet.github import GitHub
+    from runner_fleet.provisioning import report
+    from runner_fleet.provisioning.stop import Stop
+
+    access = options.github
+    stop = Stop(
+        options=options,
+        github=GitHub(access.token, access.repository, access.api_url),
+        ec2=Ec2(options.region),
+        say=reporter.say,
+    )
+    # A cancelled clean-up is a clean-up all the same: finish within the time GitHub leaves.
+    with cancellation.shield():
+        taken = stop.take_back()
+    for name in taken.busy:
+        reporter.warning(f"{name} still had a job; its instance is terminated all the same")
+    reporter.say(
+        f"Terminated {len(taken.terminated)} instances ({len(taken.ended_before)} had ended), "
+        f"removed {len(taken.removed)} runner registrations"
+    )
+    stop.wait(taken)
+    reporter.summary(report.stopped(taken))
+    if taken.problems:
+        raise FleetError(*taken.problems)
+
+
+if __name__ == "__main__":
+    action.run(main)
