@@ -11,15 +11,14 @@ from sandbox.github import pagination, render, run_filters, runs
 from sandbox.github.access import Level
 from sandbox.github.errors import ApiError, invalid_request, not_found, validation_failed
 from sandbox.github.records import Job, Repository, Run
-from sandbox.github.web import Web, json_body, no_content, reply, string
+from sandbox.github.web import Routes, Web, json_body, no_content, reply, string
 
 MOST_INPUTS = 25
 
 
-class RunRoutes:
+class RunRoutes(Routes):
     def __init__(self, web: Web) -> None:
-        self._web = web
-        self._state = web.state
+        super().__init__(web)
         run, job = "/actions/runs/<int:run_id>", "/actions/jobs/<int:job_id>"
         for method, rule, view in (
             ("GET", "/actions/runs", self._list),
