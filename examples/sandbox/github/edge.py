@@ -42,7 +42,7 @@ class Edge:
     ) -> None:
         self._application = application
         self._simulator = simulator
-        self._sleep = sleep
+        self.sleep = sleep
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         environ[SIMULATOR] = self._simulator
@@ -107,14 +107,14 @@ class Edge:
         if fault is None:
             return self._call(environ)
         if fault.delay and fault.when == "before":
-            self._sleep(fault.delay)
+            self.sleep(fault.delay)
         if fault.when == "stale":
             environ[STALE_SECONDS] = fault.stale_seconds
         if fault.when == "before" and fault.status:
             return _faulty(fault)
         reply = self._call(environ)
         if fault.delay and fault.when != "before":
-            self._sleep(fault.delay)
+            self.sleep(fault.delay)
         if fault.when == "drop":
             return None
         return _faulty(fault) if fault.status and fault.when == "after" else reply

@@ -107,8 +107,10 @@ class RunRoutes(Routes):
         wanted = run.attempt if latest else attempt
         now = self._state.now()
         at = self._web.read_at
-        rows = self._state.jobs.as_of(at).values() if at else self._state.jobs.rows.values()
-        found = runs.select_jobs(rows, run_id, wanted)
+        found = runs.jobs_of(self._state, run_id, wanted)
+        if at is not None:
+            then = self._state.jobs.as_of(at)
+            found = [then[job.id] for job in found if job.id in then]
         part = f"/attempts/{attempt}" if attempt is not None else ""
         url = self._web.repository_url(repository, f"/actions/runs/{run_id}{part}/jobs")
         page, headers = pagination.page_of(request, found, url)
