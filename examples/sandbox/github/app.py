@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
+
+from flask import Flask
 
 from sandbox.github.control import ControlRoutes
 from sandbox.github.downloads import DownloadRoutes
@@ -19,16 +22,25 @@ if TYPE_CHECKING:
     from sandbox.github.simulator import Simulator
 
 
+_GROUPS = (
+    RunnerRoutes,
+    DownloadRoutes,
+    RunnerProtocol,
+    RunRoutes,
+    VariableRoutes,
+    RefRoutes,
+    MetaRoutes,
+    ControlRoutes,
+)
+
+
 def build(simulator: Simulator) -> Edge:
-    web = Web(simulator.state, simulator.limits)
-    RunnerRoutes(web)
-    DownloadRoutes(web, simulator.archives)
-    RunnerProtocol(web)
-    RunRoutes(web)
-    VariableRoutes(web)
-    RefRoutes(web)
-    MetaRoutes(web)
-    ControlRoutes(web, simulator)
-    return Edge(
-        web.app.wsgi_app, simulator.state, simulator.log, simulator.faults, simulator.limits
-    )
+    return Edge(_application().wsgi_app, simulator)
+
+
+@cache
+def _application() -> Flask:
+    web = Web()
+    for group in _GROUPS:
+        group(web)
+    return web.app

@@ -28,7 +28,7 @@ def connect(state: State, runner: Runner, os: str, arch: str, version: str | Non
         ),
     )
     _watch(state, runner.id)
-    dispatch.run(state)
+    dispatch.offer_runner(state, runner.id)
     return state.runners.rows[runner.id]
 
 

@@ -25,16 +25,16 @@ from flask import Response, request
 from sandbox.faults import Fault
 from sandbox.github.errors import ApiError
 from sandbox.github.knobs import Knobs
-from sandbox.github.web import Web, json_body, no_content, reply
+from sandbox.github.web import Routes, Web, json_body, no_content, reply
 
 if TYPE_CHECKING:
     from sandbox.github.simulator import Simulator
 
 
-class ControlRoutes:
-    def __init__(self, web: Web, simulator: Simulator) -> None:
-        self._simulator = simulator
-        web.route("GET", "/_sandbox/state", self._state)
+class ControlRoutes(Routes):
+    def __init__(self, web: Web) -> None:
+        super().__init__(web)
+        web.route("GET", "/_sandbox/state", self._show)
         web.route("PUT", "/_sandbox/state", self._set_state)
         web.route("POST", "/_sandbox/faults", self._add_faults)
         web.route("DELETE", "/_sandbox/faults", self._clear_faults)
@@ -45,7 +45,11 @@ class ControlRoutes:
         web.route("POST", "/_sandbox/jobs/<int:job_id>/acquire", self._acquire_job)
         web.route("POST", "/_sandbox/jobs/<int:job_id>/finish", self._finish_job)
 
-    def _state(self) -> Response:
+    @property
+    def _simulator(self) -> Simulator:
+        return self._web.simulator
+
+    def _show(self) -> Response:
         simulator = self._simulator
         body = {
             "repositories": [found.full_name for found in simulator.state.repositories.values()],
@@ -72,7 +76,7 @@ class ControlRoutes:
                 msg = f"there is no knob {name}; there are {', '.join(sorted(known))}"
                 raise ApiError(422, msg)
             setattr(simulator.knobs, name, value)
-        return self._state()
+        return self._show()
 
     def _add_faults(self) -> Response:
         given = request.get_json()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from sandbox.github import runners, runs
+from sandbox.github import matching, runners, runs
 from sandbox.github.errors import ApiError
 from sandbox.github.records import Job, Runner
-from sandbox.github.scopes import serves
 from sandbox.github.state import State
 
 
@@ -30,42 +29,23 @@ def enqueue(state: State, job: Job) -> None:
             complete(state, now, "failure")
 
     state.after(state.knobs.queue_timeout, give_up)
-    run(state)
+    offer_job(state, job.id)
 
 
-def run(state: State) -> None:
-    """Send every waiting job that can go to an idle, online runner that has all its labels."""
-    if not state.queued:
-        return
-    idle = [
-        runner
-        for runner in state.runners.rows.values()
-        if runner.status == "online"
-        and not runner.busy
-        and runner.job_id is None
-        and not runner.leaving
-    ]
-    if not idle:
-        return
-    lag = state.knobs.matcher_label_lag
-    then = state.runners.as_of(state.now() - timedelta(seconds=lag)) if lag else None
-    for job_id in list(state.queued):
-        job = state.jobs.rows[job_id]
-        fitting = [r for r in idle if _matches(job, then.get(r.id, r) if then else r)]
-        if not fitting:
-            continue
-        # Whoever let the last offer pass comes last.
-        runner = min(fitting, key=lambda found: found.id == job.avoid)
-        idle.remove(runner)
+def offer_job(state: State, job_id: int) -> None:
+    """Send a waiting job to an idle runner, if there is one for it."""
+    job = state.jobs.rows[job_id]
+    runner = matching.runner_for(state, job)
+    if runner is not None:
         _dispatch(state, job, runner)
 
 
-def _matches(job: Job, runner: Runner) -> bool:
-    if not serves(runner.scope, job.repository):
-        return False
-    return job.keys <= runner.keys or (
-        runner.stale_keys is not None and job.keys <= runner.stale_keys
-    )
+def offer_runner(state: State, runner_id: int) -> None:
+    """Send a waiting job to this runner, if it is idle and there is one for it."""
+    runner = state.runners.get(runner_id)
+    job = matching.job_for(state, runner) if runner is not None else None
+    if runner is not None and job is not None:
+        _dispatch(state, job, runner)
 
 
 def _dispatch(state: State, job: Job, runner: Runner) -> None:
@@ -97,7 +77,9 @@ def _not_acquired(state: State, job_id: int, dispatched_at: datetime) -> None:
     )
     state.queued[job_id] = None
     state.record("job_requeued", job_id=job_id, runner_id=job.dispatched_to)
-    run(state)
+    offer_job(state, job_id)
+    if runner is not None:
+        offer_runner(state, runner.id)
 
 
 def acquire(state: State, job_id: int, runner_id: int) -> Job:
@@ -130,6 +112,7 @@ def acquire(state: State, job_id: int, runner_id: int) -> Job:
 
 def complete(state: State, job: Job, conclusion: str) -> Job:
     """The job is over, by its runner, from outside, or by time; completing it again is nothing."""
+    job = state.jobs.rows[job.id]
     if job.status == "completed":
         return job
     state.queued.pop(job.id, None)
@@ -156,7 +139,7 @@ def complete(state: State, job: Job, conclusion: str) -> Job:
     runner = state.runners.get(job.runner_id or job.dispatched_to or 0)
     if runner is not None and runner.job_id == job.id:
         _set_free(state, runner)
-    run(state)
+        offer_runner(state, runner.id)
     return done
 
 

@@ -9,7 +9,7 @@ from flask import Response
 
 from sandbox.github import render_repositories as repositories
 from sandbox.github.errors import not_found
-from sandbox.github.web import Web, reply
+from sandbox.github.web import Routes, Web, reply
 
 PLATFORMS = (
     ("osx", "x64", "tar.gz"),
@@ -52,16 +52,19 @@ class Archives:
         return found
 
 
-class DownloadRoutes:
-    def __init__(self, web: Web, archives: Archives) -> None:
-        self._web = web
-        self._archives = archives
+class DownloadRoutes(Routes):
+    def __init__(self, web: Web) -> None:
+        super().__init__(web)
         web.route_scopes("GET", "/actions/runners/downloads", self._list, "read")
         web.route("GET", "/repos/actions/runner/releases/latest", self._latest)
         web.route_unlocked("GET", "/_downloads/<filename>", self._file)
         web.route_unlocked(
             "GET", "/actions/runner/releases/download/<tag>/<filename>", self._released
         )
+
+    @property
+    def _archives(self) -> Archives:
+        return self._web.simulator.archives
 
     def _url(self, archive: Archive) -> str:
         return f"{repositories.site(self._web.base)}/_downloads/{archive.filename}"

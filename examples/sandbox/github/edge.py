@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 
 from werkzeug.test import run_wsgi_app
 
-from sandbox.calls import Call, CallLog
-from sandbox.faults import Fault, Faults
+from sandbox.calls import Call
+from sandbox.faults import Fault
 from sandbox.github.errors import default_body
-from sandbox.github.limits import Limits
-from sandbox.github.state import State
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+    from sandbox.github.simulator import Simulator
+
 ENTERPRISE_SERVER_PREFIX = "/api/v3"
 STALE_SECONDS = "sandbox.stale_seconds"
 PREFIX = "sandbox.prefix"
+SIMULATOR = "sandbox.simulator"
 
 _NUMERIC = re.compile(r"/(repositories|organizations)/(\d+)(/.*)?$")
 _UNLOGGED = "/_sandbox/"
@@ -36,35 +37,30 @@ class Edge:
     def __init__(
         self,
         application: WSGIApplication,
-        state: State,
-        log: CallLog,
-        faults: Faults,
-        limits: Limits,
+        simulator: Simulator,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._application = application
-        self._state = state
-        self._log = log
-        self._faults = faults
-        self._limits = limits
-        self._sleep = sleep
+        self._simulator = simulator
+        self.sleep = sleep
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ[SIMULATOR] = self._simulator
         asked = environ.get("PATH_INFO", "")
         path = self._route(environ, asked)
         if path.startswith(_UNLOGGED):
             return self._application(environ, start_response)
-        at, began = self._log.clock(), time.monotonic()
+        at, began = self._simulator.log.clock(), time.monotonic()
         operation = f"{environ['REQUEST_METHOD']} {path}"
         is_api = not path.startswith(_NOT_API)
         if is_api:
-            self._limits.enter()
+            self._simulator.limits.enter()
         try:
             sent = self._answer(environ, operation)
         finally:
             if is_api:
-                self._limits.leave()
-        self._log.add(
+                self._simulator.limits.leave()
+        self._simulator.log.add(
             Call(
                 service="github" if is_api else "runner",
                 operation=operation,
@@ -98,27 +94,27 @@ class Edge:
         return path
 
     def _name(self, kind: str, number: int) -> str | None:
-        with self._state.lock:
+        with self._simulator.state.lock:
             if kind == "repositories":
-                repository = self._state.repository_ids.get(number)
+                repository = self._simulator.state.repository_ids.get(number)
                 return repository.full_name if repository else None
-            known = self._state.organizations.values()
+            known = self._simulator.state.organizations.values()
             return next((name for found, name in known if found == number), None)
 
     def _answer(self, environ: WSGIEnvironment, operation: str) -> Reply | None:
         """The reply, with the fault that strikes this call if there is one; None to hang up."""
-        fault = self._faults.take(operation)
+        fault = self._simulator.faults.take(operation)
         if fault is None:
             return self._call(environ)
         if fault.delay and fault.when == "before":
-            self._sleep(fault.delay)
+            self.sleep(fault.delay)
         if fault.when == "stale":
             environ[STALE_SECONDS] = fault.stale_seconds
         if fault.when == "before" and fault.status:
             return _faulty(fault)
         reply = self._call(environ)
         if fault.delay and fault.when != "before":
-            self._sleep(fault.delay)
+            self.sleep(fault.delay)
         if fault.when == "drop":
             return None
         return _faulty(fault) if fault.status and fault.when == "after" else reply

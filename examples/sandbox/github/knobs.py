@@ -22,6 +22,7 @@ class Knobs:
     lost_job_requeue: float = 60.0  # the same, when its runner was deleted meanwhile (up to 900)
     queue_timeout: float = 24 * 3600.0
     cancel_timeout: float = 300.0
+    dispatch_order: Literal["first", "random"] = "first"  # which of several runners or jobs
     auto_acquire: bool = False  # online runners without a process take what they are sent
     delete_while_dispatched: Literal["allow", "refuse"] = "allow"
     stale_labels_after_replace: bool = False  # actions/runner #4225

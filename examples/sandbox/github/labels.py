@@ -79,6 +79,6 @@ def write(
     )
     lag = state.knobs.matcher_label_lag
     if lag:
-        state.after(lag, lambda: dispatch.run(state))
-    dispatch.run(state)
-    return changed
+        state.after(lag, lambda: dispatch.offer_runner(state, runner.id))
+    dispatch.offer_runner(state, runner.id)
+    return state.runners.rows[runner.id]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from datetime import datetime
 
 from sandbox.github.errors import ApiError, invalid_request, validation_failed
 from sandbox.github.records import Commit, Repository
@@ -15,19 +16,24 @@ _FORBIDDEN = re.compile(r"[\x00-\x20~^:?*\[\\\x7f]|\.\.|@\{|//|/$|\.lock$|/\.")
 
 
 def initial_commit(state: State, repository: Repository) -> Commit:
-    commit = add_commit(state, f"Initial commit of {repository.full_name}", EMPTY_TREE, ())
+    """The one commit that a new repository has: the same whenever this is called."""
+    message = f"Initial commit of {repository.full_name}"
+    commit = add_commit(state, message, EMPTY_TREE, (), at=repository.created_at)
     state.refs.put((repository.full_name, f"refs/heads/{repository.default_branch}"), commit.sha)
     return commit
 
 
-def add_commit(state: State, message: str, tree: str, parents: Sequence[str]) -> Commit:
+def add_commit(
+    state: State, message: str, tree: str, parents: Sequence[str], at: datetime | None = None
+) -> Commit:
     """422 for a parent that does not exist."""
     for parent in parents:
         if parent not in state.commits:
             raise validation_failed("Parent SHA does not exist or is not a commit object")
-    content = "\0".join([tree, *parents, message, state.now().isoformat()])
+    at = at or state.now()
+    content = "\0".join([tree, *parents, message, at.isoformat()])
     sha = hashlib.sha1(content.encode()).hexdigest()  # noqa: S324 - as git
-    return state.commits.setdefault(sha, Commit(sha, tree, tuple(parents), message, state.now()))
+    return state.commits.setdefault(sha, Commit(sha, tree, tuple(parents), message, at))
 
 
 def create(state: State, repository: Repository, name: str, sha: str) -> None:

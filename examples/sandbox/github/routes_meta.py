@@ -11,12 +11,12 @@ from sandbox.github import render_repositories as repositories
 from sandbox.github.errors import ApiError, not_found
 from sandbox.github.limits import REGISTRATIONS, Budget
 from sandbox.github.records import Repository
-from sandbox.github.web import Web, reply
+from sandbox.github.web import Routes, Web, reply
 
 
-class MetaRoutes:
+class MetaRoutes(Routes):
     def __init__(self, web: Web) -> None:
-        self._web = web
+        super().__init__(web)
         web.route_repository("GET", "", self._repository)
         web.route("GET", "/orgs/<org>", self._organization)
         web.route("GET", "/user", self._user)

@@ -9,13 +9,12 @@ from sandbox.github import render_repositories as repositories
 from sandbox.github.access import Level
 from sandbox.github.errors import invalid_request, not_found
 from sandbox.github.records import Repository
-from sandbox.github.web import Web, json_body, no_content, reply, string, string_list
+from sandbox.github.web import Routes, Web, json_body, no_content, reply, string, string_list
 
 
-class RefRoutes:
+class RefRoutes(Routes):
     def __init__(self, web: Web) -> None:
-        self._web = web
-        self._state = web.state
+        super().__init__(web)
         web.route_repository("POST", "/git/refs", self._create)
         web.route_repository("GET", "/git/ref/<path:name>", self._get)
         web.route_repository("PATCH", "/git/refs/<path:name>", self._update)

@@ -11,13 +11,12 @@ from flask import Response, request
 from sandbox.github import jit, labels, pagination, render, runners, scope_tokens
 from sandbox.github.errors import not_found
 from sandbox.github.records import Runner
-from sandbox.github.web import Web, json_body, no_content, reply, string_list
+from sandbox.github.web import Routes, Web, json_body, no_content, reply, string_list
 
 
-class RunnerRoutes:
+class RunnerRoutes(Routes):
     def __init__(self, web: Web) -> None:
-        self._web = web
-        self._state = web.state
+        super().__init__(web)
         root = "/actions/runners"
         one = f"{root}/<int:runner_id>"
         for method, rule, view, level in (

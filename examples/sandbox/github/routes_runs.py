@@ -11,15 +11,14 @@ from sandbox.github import pagination, render, run_filters, runs
 from sandbox.github.access import Level
 from sandbox.github.errors import ApiError, invalid_request, not_found, validation_failed
 from sandbox.github.records import Job, Repository, Run
-from sandbox.github.web import Web, json_body, no_content, reply, string
+from sandbox.github.web import Routes, Web, json_body, no_content, reply, string
 
 MOST_INPUTS = 25
 
 
-class RunRoutes:
+class RunRoutes(Routes):
     def __init__(self, web: Web) -> None:
-        self._web = web
-        self._state = web.state
+        super().__init__(web)
         run, job = "/actions/runs/<int:run_id>", "/actions/jobs/<int:job_id>"
         for method, rule, view in (
             ("GET", "/actions/runs", self._list),
@@ -108,8 +107,10 @@ class RunRoutes:
         wanted = run.attempt if latest else attempt
         now = self._state.now()
         at = self._web.read_at
-        rows = self._state.jobs.as_of(at).values() if at else self._state.jobs.rows.values()
-        found = runs.select_jobs(rows, run_id, wanted)
+        found = runs.jobs_of(self._state, run_id, wanted)
+        if at is not None:
+            then = self._state.jobs.as_of(at)
+            found = [then[job.id] for job in found if job.id in then]
         part = f"/attempts/{attempt}" if attempt is not None else ""
         url = self._web.repository_url(repository, f"/actions/runs/{run_id}{part}/jobs")
         page, headers = pagination.page_of(request, found, url)

@@ -11,17 +11,16 @@ from sandbox.github import pagination, render
 from sandbox.github.access import Level
 from sandbox.github.errors import ApiError, not_found, validation_failed
 from sandbox.github.records import Repository, Variable
-from sandbox.github.web import Web, json_body, no_content, reply, string
+from sandbox.github.web import Routes, Web, json_body, no_content, reply, string
 
 _NAME = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*\Z")
 LARGEST_VALUE = 48 * 1024
 MOST = 500
 
 
-class VariableRoutes:
+class VariableRoutes(Routes):
     def __init__(self, web: Web) -> None:
-        self._web = web
-        self._state = web.state
+        super().__init__(web)
         one = "/actions/variables/<name>"
         web.route_repository("GET", "/actions/variables", self._list)
         web.route_repository("POST", "/actions/variables", self._create)

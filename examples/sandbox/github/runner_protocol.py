@@ -70,16 +70,16 @@ from flask import Response, request
 from sandbox.github import connection, dispatch, runners, scope_tokens, scopes
 from sandbox.github.errors import ApiError, not_found, validation_failed
 from sandbox.github.records import Job, Label, Runner
-from sandbox.github.web import Web, json_body, no_content, reply
+from sandbox.github.web import Routes, Web, json_body, no_content, reply
 
 LONGEST_WAIT = 60.0
 DEFAULT_WAIT = 50.0
 DELETED = "The runner registration has been deleted from the server, please re-configure."
 
 
-class RunnerProtocol:
+class RunnerProtocol(Routes):
     def __init__(self, web: Web) -> None:
-        self._state = web.state
+        super().__init__(web)
         web.route("POST", "/_runner/register", self._register)
         web.route("POST", "/_runner/remove", self._remove)
         web.route("POST", "/_runner/session", self._connect)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -98,7 +98,7 @@ def add_job(
         completed_at=now if status == "completed" else None,
         queued_at=now if status == "queued" else None,
     )
-    state.jobs.put(job.id, job)
+    _put_new(state, job)
     follow_jobs(state, run.id)
     if status == "queued":
         dispatch.enqueue(state, job)
@@ -107,12 +107,14 @@ def add_job(
     return state.jobs.rows[job.id]
 
 
+def _put_new(state: State, job: Job) -> None:
+    state.jobs.put(job.id, job)
+    state.jobs_of_run.setdefault(job.run_id, []).append(job.id)
+
+
 def jobs_of(state: State, run_id: int, attempt: int | None = None) -> list[Job]:
-    return select_jobs(state.jobs.rows.values(), run_id, attempt)
-
-
-def select_jobs(jobs: Iterable[Job], run_id: int, attempt: int | None) -> list[Job]:
-    return [job for job in jobs if job.run_id == run_id and attempt in (None, job.attempt)]
+    jobs = (state.jobs.rows[job_id] for job_id in state.jobs_of_run.get(run_id, ()))
+    return [job for job in jobs if attempt in (None, job.attempt)]
 
 
 def follow_jobs(state: State, run_id: int) -> None:
@@ -186,7 +188,9 @@ def cancel(state: State, run: Run, *, force: bool) -> None:
     state.record("run_cancel_requested", run_id=run.id, force=force)
     run = state.runs.put(run.id, replace(run, open=False))
     jobs = [job for job in jobs_of(state, run.id, run.attempt) if job.status != "completed"]
-    for job in jobs:
+    for job_id in [job.id for job in jobs]:
+        # Ending one job may just have given its runner to the next.
+        job = state.jobs.rows[job_id]
         runner = state.runners.get(job.runner_id or 0)
         if force or job.status != "in_progress" or runner is None or not runner.connected:
             dispatch.complete(state, job, "cancelled")
@@ -240,8 +244,7 @@ def rerun(state: State, run: Run, *, only_failed: bool = False, job: Job | None 
         if repeat:
             again.append(before)
         else:
-            copy = replace(before, id=next(state.job_ids), attempt=run.attempt)
-            state.jobs.put(copy.id, copy)
+            _put_new(state, replace(before, id=next(state.job_ids), attempt=run.attempt))
     for before in again:
         add_job(state, run, before.name, before.labels)
     follow_jobs(state, run.id)

@@ -56,7 +56,10 @@ class Simulator:
 
     def reset(self) -> None:
         """As new, but for repositories, tokens and archives."""
-        self.state.reset()
+        with self.state.lock:
+            self.state.reset()
+            for repository in self.state.repositories.values():
+                initial_commit(self.state, repository)
         self.limits.reset()
         self.faults.clear()
 
@@ -188,7 +191,7 @@ class Simulator:
                 runners.expect_connection(self.state, after)
                 dispatch.lose(self.state, after)
             self.state.wake("runner", runner_id)
-            dispatch.run(self.state)
+            dispatch.offer_runner(self.state, runner_id)
             return self.state.runners.rows[runner_id]
 
     def _set_labels(self, before: Runner, changes: dict[str, Any]) -> Runner:

@@ -52,6 +52,7 @@ class State:
         self.identities: dict[str, Identity] = {}
         self.runners: Table[int, Runner] = Table(self.now)
         self.jobs: Table[int, Job] = Table(self.now)
+        self.jobs_of_run: dict[int, list[int]] = {}
         self.runs: Table[int, Run] = Table(self.now)
         self.variables: Table[tuple[str, str], Variable] = Table(self.now)
         self.refs: Table[tuple[str, str], str] = Table(self.now)
@@ -71,13 +72,15 @@ class State:
         self.run_numbers: dict[str, int] = {}
 
     def reset(self) -> None:
-        """Forget runners, runs, jobs, variables and history; keep repositories and who may what."""
+        """Forget everything but the repositories (their refs, too) and who may do what."""
         with self.lock:
-            for table in (self.runners, self.jobs, self.runs, self.variables):
+            for table in (self.runners, self.jobs, self.runs, self.variables, self.refs):
                 table.clear()
+            self.commits.clear()
             self.scope_tokens.clear()
             self.credentials.clear()
             self.queued.clear()
+            self.jobs_of_run.clear()
             self.history.clear()
             self._timers.clear()
             self.knobs = Knobs()

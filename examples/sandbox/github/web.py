@@ -7,7 +7,7 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Request, Response, g, request
 from werkzeug.exceptions import HTTPException
@@ -17,6 +17,9 @@ from sandbox.github.errors import ApiError, invalid_request, not_found
 from sandbox.github.limits import HOURLY, Limits
 from sandbox.github.records import Identity, Repository
 from sandbox.github.state import State
+
+if TYPE_CHECKING:
+    from sandbox.github.simulator import Simulator
 
 API_VERSIONS = ("2022-11-28", "2026-03-10")
 CACHE = "private, max-age=60, s-maxage=60"
@@ -30,11 +33,13 @@ View = Callable[..., Response]
 
 
 class Web:
-    """The Flask application together with what its views share."""
+    """The Flask application together with what its views share.
 
-    def __init__(self, state: State, limits: Limits) -> None:
-        self.state = state
-        self.limits = limits
+    There is one for all simulators of a process, since compiling its routes takes a while; which of
+    them is asked is part of the request.
+    """
+
+    def __init__(self) -> None:
         self.app = Flask("sandbox.github")
         self.app.before_request(self._before)
         self.app.after_request(self._after)
@@ -101,6 +106,21 @@ class Web:
                 return view(**arguments)
 
         return locked
+
+    # The simulator ----------------------------------------------------------------------------
+
+    @property
+    def simulator(self) -> Simulator:
+        found: Simulator = request.environ[edge.SIMULATOR]
+        return found
+
+    @property
+    def state(self) -> State:
+        return self.simulator.state
+
+    @property
+    def limits(self) -> Limits:
+        return self.simulator.limits
 
     # The request ------------------------------------------------------------------------------
 
@@ -207,6 +227,17 @@ class Web:
         elif g.get("accepted"):
             headers.setdefault("X-Accepted-GitHub-Permissions", g.accepted)
         return response
+
+
+class Routes:
+    """A group of views."""
+
+    def __init__(self, web: Web) -> None:
+        self._web = web
+
+    @property
+    def _state(self) -> State:
+        return self._web.state
 
 
 def runner_permission(scope: str) -> str:

@@ -16,11 +16,19 @@ ORG = "octo-org"
 ADMIN = "admin"  # the token that may do everything here
 
 
+class Reply(TestResponse):
+    """A reply whose body is JSON, as all are here."""
+
+    @property
+    def json(self) -> Any:
+        return self.get_json()
+
+
 class Api:
     """Calls the simulator in this process, as the administrator unless another token is given."""
 
     def __init__(self, simulator: Simulator) -> None:
-        self._client = Client(simulator.wsgi)
+        self._client = Client(simulator.wsgi, Reply)
         self.repo = f"/repos/{REPO}"
         self.org = f"/orgs/{ORG}"
 
@@ -33,25 +41,27 @@ class Api:
         token: str | None = ADMIN,
         headers: dict[str, str] | None = None,
         **more: Any,
-    ) -> TestResponse:
+    ) -> Reply:
         sent = {"User-Agent": "tests", **(headers or {})}
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
-        return self._client.open(path, method=method, json=json, headers=sent, **more)
+        reply = self._client.open(path, method=method, json=json, headers=sent, **more)
+        assert isinstance(reply, Reply)
+        return reply
 
-    def get(self, path: str, **more: Any) -> TestResponse:
+    def get(self, path: str, **more: Any) -> Reply:
         return self("GET", path, **more)
 
-    def post(self, path: str, json: Any = None, **more: Any) -> TestResponse:
+    def post(self, path: str, json: Any = None, **more: Any) -> Reply:
         return self("POST", path, json, **more)
 
-    def put(self, path: str, json: Any = None, **more: Any) -> TestResponse:
+    def put(self, path: str, json: Any = None, **more: Any) -> Reply:
         return self("PUT", path, json, **more)
 
-    def patch(self, path: str, json: Any = None, **more: Any) -> TestResponse:
+    def patch(self, path: str, json: Any = None, **more: Any) -> Reply:
         return self("PATCH", path, json, **more)
 
-    def delete(self, path: str, **more: Any) -> TestResponse:
+    def delete(self, path: str, **more: Any) -> Reply:
         return self("DELETE", path, **more)
 
 
