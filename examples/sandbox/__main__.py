@@ -78,7 +78,7 @@ def serve(place: Path, signals: Signals) -> None:
                     if happened.kind.startswith(("runner_reg", "runner_rem", "job_")):
                         print(f"{happened.at:%H:%M:%S}  {happened.kind}  {_named(happened.fields)}")
                 if len(history) > seen:
-                    world.fill_label_pool()
+                    world.recycle_labels()
                 seen = len(history)
                 time.sleep(0.2)
     finally:
