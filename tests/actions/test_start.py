@@ -190,6 +190,29 @@ def test_a_launch_whose_reply_is_lost_for_good_is_taken_back(
     assert_nothing_left(world)
 
 
+def test_a_launch_that_worked_before_a_refusal_is_taken_back(
+    actions: Actions, world: World
+) -> None:
+    world.faults.add(Fault("RunInstances", when="drop"))
+    world.faults.add(Fault("RunInstances", status=400, code="InvalidParameterValue", message="no"))
+    result = actions.run("start-runner", INPUTS)
+    assert result.status == 1
+    assert len(world.ec2.instances()) == 1
+    assert_nothing_left(world)
+
+
+def test_a_start_that_is_killed_leaves_its_fleet_to_stop(actions: Actions, world: World) -> None:
+    world.faults.add(Fault("RunInstances", when="drop", times=None))
+    running = actions.begin("start-runner", INPUTS | {"instance_count": "2"})
+    until(lambda: len(live(world)) == 2, "the launch")
+    running.signal(signal.SIGKILL)
+    outputs = running.result().outputs
+    assert "mapping" not in outputs
+    stopped = actions.run("stop-runner", {"fleet_id": outputs["fleet_id"]})
+    assert stopped.status == 0, stopped.log
+    assert_nothing_left(world)
+
+
 def test_a_bad_moment_of_github_does_not_end_the_wait(actions: Actions, world: World) -> None:
     for status in (500, 502, 503):
         world.faults.add(Fault(r"GET .*/actions/runners$", status=status))
