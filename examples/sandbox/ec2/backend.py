@@ -81,9 +81,10 @@ def application() -> WSGIApplication:
 @cache
 def regions() -> frozenset[str]:
     """The regions EC2 has."""
-    import boto3
+    application()
+    from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 
-    return frozenset(boto3.Session(region_name="us-east-1").get_available_regions("ec2"))
+    return frozenset(INSTANCE_TYPE_OFFERINGS["region"])
 
 
 def models(region: str) -> Any:

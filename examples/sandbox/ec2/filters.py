@@ -34,6 +34,9 @@ def matching(instances: list[tuple[str, Any]], parameters: dict[str, str]) -> li
         (asked.get("Name", ""), listed(asked, "Value"))
         for asked in structures(parameters, "Filter")
     ]
+    for name, _ in filters:
+        if not (name.startswith("tag:") or name in _ATTRIBUTES or name in _OTHERS):
+            raise Ec2Error("InvalidParameterValue", f"The filter '{name}' is invalid")
     return [
         instance.id
         for reservation, instance in instances
@@ -56,9 +59,9 @@ def _values(reservation: str, instance: Any, name: str) -> list[str]:
         return [tags[key]] if key in tags else []
     if name == "tag-key":
         return list(tags)
-    if name in ("group-id", "instance.group-id", "network-interface.group-id"):
+    if name.endswith("group-id"):
         return [group.id for nic in instance.nics.values() for group in nic.group_set]
-    if name in ("instance-lifecycle",):
+    if name == "instance-lifecycle":
         return [instance.lifecycle] if instance.lifecycle else []
     if name == "launch-time":
         at = instance.launch_time
@@ -68,17 +71,24 @@ def _values(reservation: str, instance: Any, name: str) -> list[str]:
         return [held.iam_instance_profile.arn] if held else []
     if name == "reservation-id":
         return [reservation]
-    path = _ATTRIBUTES.get(name)
-    if path is None:
-        raise Ec2Error("InvalidParameterValue", f"The filter '{name}' is invalid")
     value = instance
-    for step in path.split("."):
+    for step in _ATTRIBUTES[name].split("."):
         value = getattr(value, step, None)
     if value is None:
         return []
     return [str(value).lower() if isinstance(value, bool) else str(value)]
 
 
+_OTHERS = {
+    "group-id",
+    "iam-instance-profile.arn",
+    "instance-lifecycle",
+    "instance.group-id",
+    "launch-time",
+    "network-interface.group-id",
+    "reservation-id",
+    "tag-key",
+}
 _ATTRIBUTES = {
     "architecture": "architecture",
     "availability-zone": "placement.zone",

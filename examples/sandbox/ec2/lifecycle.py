@@ -12,7 +12,7 @@ from pathlib import Path
 from sandbox.ec2 import machines
 from sandbox.ec2.machines import Facts, Machine, Tools
 from sandbox.ec2.records import CODES, REASONS, Event, Record
-from sandbox.ec2.rules import Rules
+from sandbox.ec2.rules import Place, Rules
 from sandbox.ec2.timers import Timers
 
 
