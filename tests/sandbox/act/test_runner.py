@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -55,15 +54,16 @@ def test_a_job_says_how_it_ended(repository: Path, environment: dict[str, str]) 
 
 
 def test_nothing_of_the_host_reaches_a_step(
-    repository: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_PROFILE", "the-users-own")
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    _, events = run(repository, environment, one_step("env"))
+    allowed = {"PATH", "LANG", "HOME", "TMPDIR", "PWD", "SHLVL", "_", "CI", "ACT"}
+    _, events = run(repository, clean_environment(tmp_path / "home"), one_step("env"))
     names = {line.partition("=")[0] for line in printed(events)}
     assert "GITHUB_SHA" in names
-    foreign = names & set(os.environ) - set(environment) - {"PWD", "SHLVL", "_", "CI"}
-    assert foreign == set()
+    others = {name for name in names if not name.startswith(("GITHUB_", "RUNNER_", "XDG_"))}
+    assert others - allowed == {"ImageOS"}
 
 
 def test_a_step_gets_what_the_env_file_says(
@@ -111,7 +111,7 @@ def test_lines_arrive_while_the_step_runs(
 def test_leaving_ends_what_a_step_has_started(
     repository: Path, environment: dict[str, str]
 ) -> None:
-    script = "sleep 600 & echo started; wait"
+    script = "setsid sleep 600 & echo started; wait"
     (repository / ".github" / "workflows" / "w.yaml").write_text(one_step(script))
     with Act(["push"], environment, repository) as act:
         assert any(isinstance(event, Line) for event in act.events())
