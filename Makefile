@@ -1,0 +1,59 @@
+# All that is needed to work here: python3 (3.10 or newer), make, bash and git.
+#
+#   make demo       a whole run on this machine: start, test, stop (SCENARIO=failing-test for another)
+#   make sandbox    the same world, kept running for act by hand
+#   make test       the tests (ARGS="-k name" for some)
+#   make lint       every check; prints nothing if there is nothing to say
+#   make bench      what it costs: start-up times and API calls
+#   make requirements   lock shared/requirements again (UPGRADE=--upgrade for newer versions)
+#   make clean      remove .cache, where everything the above makes is kept
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo sandbox test lint bench requirements clean
+
+PYTHON ?= python3
+LAUNCH := $(PYTHON) shared/launch --set dev
+CACHE := $(CURDIR)/.cache
+
+export RUNNER_FLEET_CACHE := $(CACHE)/environments
+export UV_CACHE_DIR := $(CACHE)/uv
+export PIP_CACHE_DIR := $(CACHE)/pip
+export PYTHONPYCACHEPREFIX := $(CACHE)/pycache
+export HYPOTHESIS_STORAGE_DIRECTORY := $(CACHE)/hypothesis
+# pytest keeps the directories of the last three runs; here instead of in /tmp.
+export PYTEST_DEBUG_TEMPROOT := $(CACHE)/tmp
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+demo:
+	@exec $(LAUNCH) --path examples -m sandbox.demo $(SCENARIO)
+
+sandbox:
+	@exec $(LAUNCH) --path examples -m sandbox $(ARGS)
+
+test:
+	@mkdir -p .cache/tmp
+	@exec $(LAUNCH) -m pytest -q -n auto --dist worksteal $(ARGS)
+
+lint:
+	@exec .ci/lint $(LAUNCH)
+
+bench:
+	@for bench in tests/bench/*.py; do $(LAUNCH) --path examples "$$bench"; done
+
+# The sets that actions run on come first and bind the development set to the same versions.
+UV_COMPILE := $(PYTHON) ../launch --set uv --bin uv pip compile --quiet --universal \
+	--python-version 3.10 --python "$$(command -v $(PYTHON))" --only-binary :all: \
+	--generate-hashes --no-header --no-annotate --no-emit-index-url $(UPGRADE)
+requirements:
+	@cd shared/requirements; \
+	$(UV_COMPILE) uv.in -o uv.txt; \
+	$(UV_COMPILE) ec2.in -o ec2.txt; \
+	$(UV_COMPILE) -c ec2.txt github.in -o github.txt; \
+	$(UV_COMPILE) -c ec2.txt -c github.txt -c uv.txt dev.in -o dev.txt
+
+clean:
+	@rm -rf .cache

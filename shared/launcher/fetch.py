@@ -1,0 +1,153 @@
+"""A uv for hosts that have none: one wheel, known by its hash, fetched with what the host has."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import http.client
+import json
+import os
+import re
+import shutil
+import subprocess
+import urllib.parse
+import urllib.request
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from launcher.environment import libc, requirements_of
+from launcher.errors import BuilderFailedError, BuilderMissingError, LaunchError
+from launcher.tools import QUIET_PIP, redact, run
+
+_INDEX_VARIABLES = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
+_TIMEOUT_SECONDS = 60
+_STEP = "fetching uv"
+_SIMPLE_JSON = "application/vnd.pypi.simple.v1+json"
+
+
+def fetched_uv(interpreter: str, root: Path) -> Path:
+    """The path of a uv that answers, from the cache or fetched now.
+
+    Raises BuilderMissingError if this host has no means to fetch it, BuilderFailedError if they
+    fail, LaunchError if what came is not what the lock says.
+    """
+    from launcher.build import make_once  # `build` builds with us
+
+    lock = Path(requirements_of("uv"))
+    digest = hashlib.sha256(lock.read_bytes() + _platform().encode()).hexdigest()[:16]
+
+    def fill(stage: Path) -> None:
+        wheel = _with_pip(interpreter, lock, stage) or _with_urllib(lock.read_text(), stage)
+        _unpack(wheel, stage)
+        wheel.unlink()
+
+    return make_once(root / f"uv-tool-{digest}", _answers, fill) / "uv"
+
+
+def _answers(directory: str) -> bool:
+    command = [os.path.join(directory, "uv"), "--version"]
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def _with_pip(interpreter: str, lock: Path, stage: Path) -> Path | None:
+    """None if there is no pip."""
+    pip = (interpreter, "-m", "pip", "download", *QUIET_PIP, "--no-deps", "--require-hashes")
+    try:
+        run(
+            [*pip, "--only-binary", ":all:", "--dest", stage, "-r", lock],
+            builder=f"{_STEP} with pip",
+        )
+    except BuilderFailedError as failure:
+        if "No module named" in str(failure):
+            return None
+        failure.final = failure.network
+        raise
+    return next(stage.glob("*.whl"))
+
+
+def _with_urllib(lock: str, stage: Path) -> Path:
+    """Fetch the wheel as pip would, from the index that the environment names."""
+    index = next((os.environ[name] for name in _INDEX_VARIABLES if os.environ.get(name)), None)
+    if index is None:
+        raise BuilderMissingError
+    try:
+        for file in _files(index):
+            known = file.get("hashes", {}).get("sha256", "")
+            if f"--hash=sha256:{known}" in lock and _fits(file["filename"]):
+                url = urllib.parse.urljoin(index.rstrip("/") + "/uv/", file["url"])
+                return _download(url, known, stage / Path(file["filename"]).name)
+    except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+        # URLError and a time-out are OSErrors; the rest is an answer that is not an index's.
+        reason = redact(f"{index}: {getattr(error, 'reason', None) or error or type(error)}")
+        raise BuilderFailedError(_STEP, reason, network=True) from error
+    reason = redact(f"{index} has no wheel of the locked uv for {_platform()}")
+    raise BuilderFailedError(_STEP, reason)
+
+
+def _files(index: str) -> list[dict[str, Any]]:
+    """The index's files of uv (PEP 691)."""
+    with _open(index.rstrip("/") + "/uv/", _SIMPLE_JSON) as answer:
+        return list(json.load(answer)["files"])
+
+
+def _download(url: str, sha256: str, path: Path) -> Path:
+    with _open(url, "*/*") as answer, path.open("wb") as file:
+        shutil.copyfileobj(answer, file, 1 << 20)
+    if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+        msg = f"refused: {path.name} does not have the hash in the lock file"
+        raise LaunchError(msg)
+    return path
+
+
+def _open(url: str, accept: str) -> Any:
+    if urllib.parse.urlsplit(url).scheme not in ("https", "http"):
+        msg = "not an http address"
+        raise ValueError(msg)
+    bare, authorization = _credentials(url)
+    headers = {"Accept": accept, **authorization}
+    request = urllib.request.Request(bare, headers=headers)  # noqa: S310 - as checked
+    return urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS)  # noqa: S310
+
+
+def _credentials(url: str) -> tuple[str, dict[str, str]]:
+    """The address without the user and password in it, and the header that says them."""
+    parts = urllib.parse.urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    token = base64.b64encode(urllib.parse.unquote(user).encode()).decode()
+    return parts._replace(netloc=host).geturl(), {"Authorization": f"Basic {token}"}
+
+
+def _fits(wheel: str) -> bool:
+    """Whether a wheel of a program is for this machine: its architecture, and a libc not newer."""
+    family, _, version = libc().partition(" ")
+    for tag in wheel.removesuffix(".whl").rpartition("-")[2].split("."):
+        match = re.fullmatch(r"(many|musl)linux_(\d+)_(\d+)_(\w+)", tag)
+        if not match or match[4] != os.uname().machine:
+            continue
+        if family != "glibc":
+            return match[1] == "musl"
+        ours = [int(part) for part in version.split(".")[:2]]
+        if match[1] == "many" and [int(match[2]), int(match[3])] <= ours:
+            return True
+    return False
+
+
+def _platform() -> str:
+    return f"{os.uname().machine} {libc() or 'musl'}"
+
+
+def _unpack(wheel: Path, stage: Path) -> None:
+    """Take the program alone out of the wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        member = next((name for name in archive.namelist() if name.endswith("/scripts/uv")), None)
+        if member is None:
+            raise BuilderFailedError(_STEP, f"{wheel.name} holds no uv")
+        with archive.open(member) as source, (stage / "uv").open("wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+    (stage / "uv").chmod(0o755)

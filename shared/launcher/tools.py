@@ -1,0 +1,124 @@
+"""Run the tools that install, and say in one line what they said in many."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from launcher.errors import BuilderFailedError, LaunchError
+
+DISK_FULL = (
+    "the disk is full: the environment could not be written. Free some space, "
+    "or set RUNNER_FLEET_CACHE to a directory on another disk."
+)
+QUIET_PIP = ("--quiet", "--no-input", "--disable-pip-version-check", "--retries", "1")
+# What the program may need and no installer does.
+_SECRET = re.compile(r"^(AWS|GH|GITHUB|ACTIONS|INPUT|STATE)_")
+# Settings that would have pip or uv install something else, or elsewhere. Which index to use, how
+# to reach it and where to cache is the host's to say; what is installed is not.
+_PIP_DROPPED = frozenset(
+    f"PIP_{name}"
+    for name in (
+        *("CONSTRAINT", "REQUIREMENT", "NO_BINARY", "ONLY_BINARY", "PRE", "DRY_RUN", "REPORT"),
+        *("USER", "TARGET", "PREFIX", "ROOT", "PYTHON", "PLATFORM", "PYTHON_VERSION", "ABI"),
+        *("REQUIRE_VIRTUALENV", "DEST", "DESTINATION_DIRECTORY", "LOG", "QUIET", "VERBOSE"),
+    )
+)
+_UV_KEPT = re.compile(
+    r"^UV_(.*INDEX.*|FIND_LINKS|OFFLINE|.*CACHE.*|LINK_MODE|HTTP_.*|.*TIMEOUT|CONCURRENT_.*"
+    r"|SYSTEM_CERTS|NATIVE_TLS|KEYRING_PROVIDER|INSECURE_HOST|CONFIG_FILE|NO_CONFIG)$"
+)
+
+_NETWORK = re.compile(
+    r"connection (broken|refused|reset|aborted|error)|connect error|dns error|name resolution"
+    r"|failed to lookup|timed out|unreachable|failed to fetch|certificate|\bSSL|proxy"
+    r"|HTTP (status|error)|error sending request",
+    re.IGNORECASE,
+)
+_NO_SPACE = re.compile(r"no space left on device|os error 28|disk quota exceeded", re.IGNORECASE)
+_HASH = re.compile(r"hash mismatch|do not match the hashes", re.IGNORECASE)
+_FRAME = " \t│├╰▶─›×"  # noqa: RUF001 - what uv draws round its errors
+_NOISE = re.compile(
+    r"^(hint|warning|help|note|traceback|during handling|the above exception|\[notice\])",
+    re.IGNORECASE,
+)
+
+
+def variables(**more: str) -> dict[str, str]:
+    """The host's variables for an installer: without secrets, and without other orders."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not _SECRET.match(name)
+        and not name.startswith("PYTHON")
+        and name not in _PIP_DROPPED
+        and (not name.startswith("UV_") or _UV_KEPT.match(name))
+    }
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    builder: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> None:
+    """Run one step of a builder.
+
+    Raises BuilderFailedError with the useful part of what it said; LaunchError where no other
+    builder should be tried: a hash that does not match, a full disk.
+    """
+    try:
+        result = subprocess.run(
+            [str(part) for part in command],
+            cwd=cwd,
+            env=variables() if env is None else env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    except OSError as error:
+        raise BuilderFailedError(builder, str(error)) from error
+    if result.returncode == 0:
+        return
+    text = result.stdout.decode("utf-8", "replace")
+    if _NO_SPACE.search(text):
+        raise LaunchError(DISK_FULL)
+    if _HASH.search(text):
+        msg = (
+            f"refused: a package does not have the hash in the lock file ({useful(text)}). Either "
+            "the package index serves something else than the public one, or a download broke."
+        )
+        raise LaunchError(msg)
+    reason = useful(text) or f"exit status {result.returncode}"
+    raise BuilderFailedError(builder, reason, network=bool(_NETWORK.search(text)))
+
+
+def useful(text: str) -> str:
+    """The one or two lines of a tool's output that say what went wrong, without credentials."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    broken = re.search(r"connection broken by '(.*?)':", plain)
+    if broken:
+        return redact(broken[1])
+    lines = [line.strip(_FRAME) for line in plain.splitlines()]
+    lines = [line for line in lines if line and not _NOISE.match(line)]
+    errors = [line for line in lines if line.lower().startswith("error")]
+    first = errors[0] if errors else (lines[0] if lines else "")
+    last = lines[-1] if lines else ""
+    return redact(first if first == last or last in first else f"{first}: {last}")[:500]
+
+
+def redact(text: str) -> str:
+    """The text without the user and password of any address in it."""
+    return re.sub(r"(://)[^/@\s]+@", r"\1", text)
+
+
+def say(message: str) -> None:
+    """Tell on standard error: standard output is the program's."""
+    print(f"runner-fleet: {message}", file=sys.stderr, flush=True)
