@@ -1,0 +1,196 @@
+"""Which job goes to which runner, in two steps: dispatched to it, then acquired by it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from sandbox.github import runners, runs
+from sandbox.github.errors import ApiError
+from sandbox.github.records import Job, Runner
+from sandbox.github.scopes import serves
+from sandbox.github.state import State
+
+
+def enqueue(state: State, job: Job) -> None:
+    """Let a job wait for a runner; after 24 hours it has failed."""
+    state.queued[job.id] = None
+    state.record(
+        "job_queued",
+        job_id=job.id,
+        run_id=job.run_id,
+        repository=job.repository,
+        name=job.name,
+        labels=list(job.labels),
+    )
+
+    def give_up() -> None:
+        now = state.jobs.get(job.id)
+        if now is not None and now.status == "queued":
+            complete(state, now, "failure")
+
+    state.after(state.knobs.queue_timeout, give_up)
+    run(state)
+
+
+def run(state: State) -> None:
+    """Send every waiting job that can go to an idle, online runner that has all its labels."""
+    if not state.queued:
+        return
+    idle = [
+        runner
+        for runner in state.runners.rows.values()
+        if runner.status == "online"
+        and not runner.busy
+        and runner.job_id is None
+        and not runner.leaving
+    ]
+    if not idle:
+        return
+    lag = state.knobs.matcher_label_lag
+    then = state.runners.as_of(state.now() - timedelta(seconds=lag)) if lag else None
+    for job_id in list(state.queued):
+        job = state.jobs.rows[job_id]
+        fitting = [r for r in idle if _matches(job, then.get(r.id, r) if then else r)]
+        if not fitting:
+            continue
+        # Whoever let the last offer pass comes last.
+        runner = min(fitting, key=lambda found: found.id == job.avoid)
+        idle.remove(runner)
+        _dispatch(state, job, runner)
+
+
+def _matches(job: Job, runner: Runner) -> bool:
+    if not serves(runner.scope, job.repository):
+        return False
+    return job.keys <= runner.keys or (
+        runner.stale_keys is not None and job.keys <= runner.stale_keys
+    )
+
+
+def _dispatch(state: State, job: Job, runner: Runner) -> None:
+    now = state.now()
+    del state.queued[job.id]
+    state.jobs.put(job.id, replace(job, dispatched_to=runner.id, dispatched_at=now))
+    runners.change(state, runner.id, job_id=job.id)
+    state.record("job_dispatched", job_id=job.id, runner_id=runner.id, runner_name=runner.name)
+    state.after(state.knobs.acquire_timeout, lambda: _not_acquired(state, job.id, now))
+    state.wake("runner", runner.id)
+    if state.knobs.auto_acquire and not runner.connected:
+        acquire(state, job.id, runner.id)
+
+
+def _not_acquired(state: State, job_id: int, dispatched_at: datetime) -> None:
+    job = state.jobs.get(job_id)
+    if job is None or job.status != "queued" or job.dispatched_at != dispatched_at:
+        return
+    runner = state.runners.get(job.dispatched_to or 0)
+    if runner is None:
+        left = state.knobs.lost_job_requeue - (state.now() - dispatched_at).total_seconds()
+        if left > 0:
+            state.after(left, lambda: _not_acquired(state, job_id, dispatched_at))
+            return
+    elif runner.job_id == job_id:
+        runners.change(state, runner.id, job_id=None)
+    state.jobs.put(
+        job_id, replace(job, dispatched_to=None, dispatched_at=None, avoid=job.dispatched_to)
+    )
+    state.queued[job_id] = None
+    state.record("job_requeued", job_id=job_id, runner_id=job.dispatched_to)
+    run(state)
+
+
+def acquire(state: State, job_id: int, runner_id: int) -> Job:
+    """The runner commits itself: only now does REST say busy and in_progress."""
+    job = state.jobs.get(job_id)
+    runner = state.runners.get(runner_id)
+    if job is None or runner is None or runner.job_id != job_id:
+        raise ApiError(409, "The job is not, or no longer, assigned to this runner.")
+    if job.status == "in_progress":
+        return job
+    group = "Default" if runner.runner_group_id == 1 else f"group-{runner.runner_group_id}"
+    job = state.jobs.put(
+        job_id,
+        replace(
+            job,
+            status="in_progress",
+            started_at=state.now(),
+            runner_id=runner.id,
+            runner_name=runner.name,
+            runner_group_id=runner.runner_group_id,
+            runner_group_name=group,
+        ),
+    )
+    state.record("job_acquired", job_id=job_id, runner_id=runner.id, runner_name=runner.name)
+    runners.change(state, runner.id, busy=True)
+    runs.follow_jobs(state, job.run_id)
+    state.wake("job", job_id)
+    return job
+
+
+def complete(state: State, job: Job, conclusion: str) -> Job:
+    """The job is over, by its runner, from outside, or by time; completing it again is nothing."""
+    if job.status == "completed":
+        return job
+    state.queued.pop(job.id, None)
+    now = state.now()
+    done = state.jobs.put(
+        job.id,
+        replace(
+            job,
+            status="completed",
+            conclusion=conclusion,
+            completed_at=now,
+            steps=runs.finished_steps(job, conclusion, now),
+        ),
+    )
+    state.record(
+        "job_completed",
+        job_id=job.id,
+        runner_id=job.runner_id,
+        conclusion=conclusion,
+        name=job.name,
+    )
+    state.wake("job", job.id)
+    runs.follow_jobs(state, job.run_id)
+    runner = state.runners.get(job.runner_id or job.dispatched_to or 0)
+    if runner is not None and runner.job_id == job.id:
+        _set_free(state, runner)
+    run(state)
+    return done
+
+
+def _set_free(state: State, runner: Runner) -> None:
+    if not runner.ephemeral or not runner.busy:
+        runners.change(state, runner.id, job_id=None, busy=False)
+        state.wake("runner", runner.id)
+        return
+    linger = state.knobs.ephemeral_linger
+    if not linger:
+        runners.remove(state, runners.change(state, runner.id, job_id=None, busy=False), "job done")
+        return
+    runners.change(state, runner.id, leaving=True)
+
+    def leave() -> None:
+        now = state.runners.get(runner.id)
+        if now is not None:
+            freed = runners.change(state, runner.id, job_id=None, busy=False)
+            runners.remove(state, freed, "job done")
+
+    state.after(linger, leave)
+    state.wake("runner", runner.id)
+
+
+def lose(state: State, runner: Runner) -> None:
+    """A busy runner went offline: its job fails when it stays so, and only then is it free."""
+    if not runner.busy or runner.job_id is None:
+        return
+    job_id, since = runner.job_id, runner.offline_since
+
+    def check() -> None:
+        now = state.runners.get(runner.id)
+        job = state.jobs.get(job_id)
+        if now is not None and job is not None and now.offline_since == since:
+            complete(state, job, "failure")
+
+    state.after(state.knobs.lost_job_failure, check)
