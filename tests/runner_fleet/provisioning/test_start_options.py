@@ -1,0 +1,168 @@
+"""What start-runner makes of its inputs."""
+
+from __future__ import annotations
+
+import pytest
+from runner_fleet.errors import InputError
+from runner_fleet.provisioning.options import StartOptions, start_options
+
+ENVIRON = {
+    "GITHUB_REPOSITORY": "octo-org/gpu-tests",
+    "GITHUB_RUN_ID": "77",
+    "GITHUB_RUN_ATTEMPT": "2",
+    "GITHUB_JOB": "start-aws-runner",
+    "GH_PAT": "ghp_0123456789abcdefghijklmnopqrstuvwxyz",
+    "AWS_REGION": "us-east-1",
+}
+GOOD = {"aws_image_id": "ami-0123456789abcdef0", "aws_instance_type": "g4dn.xlarge"}
+
+
+def parsed(**inputs: str) -> StartOptions:
+    return start_options(GOOD | inputs, ENVIRON)
+
+
+def problems(environ: dict[str, str] | None = None, /, **inputs: str) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        start_options(GOOD | inputs, ENVIRON if environ is None else environ)
+    return list(caught.value.lines)
+
+
+def test_two_inputs_are_enough() -> None:
+    options = parsed()
+    assert options.count == 1
+    assert options.region == "us-east-1"
+    assert options.timeout == 1200
+    assert options.max_lifetime == 360
+    assert options.root_size is None
+    assert options.github.repository == "octo-org/gpu-tests"
+    assert options.github.api_url == "https://api.github.com"
+
+
+def test_an_image_name_alone_means_the_newest_of_that_name() -> None:
+    options = start_options({"aws_image_name": "Ubuntu", "aws_instance_type": "t3.small"}, ENVIRON)
+    assert options.image_id == "latest"
+
+
+def test_latest_without_a_name_is_refused() -> None:
+    assert problems(aws_image_id="latest") == [
+        "aws_image_name: is required with aws_image_id 'latest': how its name begins"
+    ]
+
+
+def test_repo_is_honoured() -> None:
+    assert parsed(repo="other/place").github.repository == "other/place"
+
+
+@pytest.mark.parametrize("repo", ["noslash", "a/b/c", "-a/b", "https://github.com/a/b", "a/b c"])
+def test_a_repo_that_is_not_owner_and_name_is_refused(repo: str) -> None:
+    assert problems(repo=repo) == [f"repo: {repo!r} is not a repository as owner/name"]
+
+
+@pytest.mark.parametrize("name", ["instance_count", "gh_timeout", "max_lifetime_minutes"])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("three", "'three' is not a whole number"),
+        ("1.5", "'1.5' is not a whole number"),
+        ("\u0661", "'\u0661' is not a whole number"),
+        ("0", "'0' is too small: at least 1"),
+        ("-1", "'-1' is too small: at least 1"),
+    ],
+)
+def test_a_number_that_is_none_is_refused(name: str, value: str, text: str) -> None:
+    assert problems(**{name: value}) == [f"{name}: {text}"]
+
+
+def test_a_volume_of_no_size_is_refused_and_told_how_to_keep_the_images() -> None:
+    assert problems(aws_root_device_size="0") == [
+        "aws_root_device_size: '0' is too small: at least 1 (leave it out for the image's size)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"team": "gpu", "cost": "42"}', '[{"Key":"team","Value":"gpu"},{"Key":"cost","Value":"42"}]'],
+)
+def test_tags_come_as_an_object_or_as_a_list(text: str) -> None:
+    assert parsed(aws_tags=text).tags == {"team": "gpu", "cost": "42"}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{oops", "is not a JSON object"),
+        ("7", "is not a JSON object"),
+        ('[{"Key": "a"}]', "an item needs exactly Key and Value"),
+        ('{"a": 1}', "tag 'a': key and value must be strings"),
+        ('{"aws:x": "1"}', "tag 'aws:x': this prefix is reserved"),
+        ('{"runner-fleet:fleet-id": "1"}', "tag 'runner-fleet:fleet-id': this prefix is reserved"),
+        ('[{"Key":"a","Value":"1"},{"Key":"a","Value":"2"}]', "tag 'a' is given twice"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_bad_tags_are_refused(text: str, problem: str) -> None:
+    (line,) = problems(aws_tags=text)
+    assert line.startswith("aws_tags: ")
+    assert problem in line
+
+
+def test_labels_are_trimmed_and_empty_ones_dropped() -> None:
+    assert parsed(extra_gh_labels=" gpu, big box ,,gpu").extra_labels == ("gpu", "big box")
+
+
+@pytest.mark.parametrize("label", ["a'b", 'a"b', "a\nb", "a$(id)", "x" * 257, "tab\there"])
+def test_a_label_that_could_hurt_is_refused(label: str) -> None:
+    (line,) = problems(extra_gh_labels=f"good,{label}")
+    assert line.startswith("extra_gh_labels: label ")
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    "text", ["sg-11111111,sg-22222222", "sg-11111111 sg-22222222", '["sg-11111111", "sg-22222222"]']
+)
+def test_security_groups_are_one_or_several(text: str) -> None:
+    assert parsed(aws_security_group_id=text).security_group_ids == ("sg-11111111", "sg-22222222")
+
+
+def test_an_arn_of_a_role_is_no_instance_profile() -> None:
+    (line,) = problems(aws_iam_role="arn:aws:iam::123456789012:role/builder")
+    assert (
+        line
+        == "aws_iam_role: takes an instance profile's name or ARN; this ARN is of something else"
+    )
+
+
+def test_all_problems_come_in_one_report() -> None:
+    lines = problems(
+        {},
+        aws_image_id="ami-xyz",
+        aws_instance_type="big",
+        aws_subnet_id="subnet",
+        instance_count="none",
+        aws_tags="[",
+        extra_gh_labels='"',
+        aws_home_dir="home",
+        aws_image_owner="me",
+    )
+    assert [line.partition(":")[0] for line in lines] == [
+        "aws_image_id",
+        "repo",
+        "GH_PAT",
+        "aws_region_name",
+        "aws_image_owner",
+        "aws_instance_type",
+        "instance_count",
+        "aws_subnet_id",
+        "aws_tags",
+        "aws_home_dir",
+        "extra_gh_labels",
+    ]
+
+
+def test_more_tags_than_ec2_takes_are_refused() -> None:
+    text = "{" + ",".join(f'"k{number}": "v"' for number in range(45)) + "}"
+    assert problems(aws_tags=text) == ["aws_tags: 45 tags; 44 are allowed"]
+
+
+def test_the_token_is_never_part_of_what_options_show() -> None:
+    assert ENVIRON["GH_PAT"] not in repr(parsed())
