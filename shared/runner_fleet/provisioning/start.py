@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -21,6 +22,15 @@ from runner_fleet.provisioning.wait import Progress, wait_until_online
 SEARCH_PAUSES = (0.0, 1.0, 2.0, 4.0)
 """Seconds between looks for instances whose launch reply was lost: a new instance may take a
 moment to be visible (EC2 developer guide, eventual consistency)."""
+
+
+@contextmanager
+def _gathered(problems: list[str]) -> Iterator[None]:
+    """Note a failure of the block instead of raising it."""
+    try:
+        yield
+    except FleetError as error:
+        problems.extend(error.lines)
 
 
 @dataclass(frozen=True)
@@ -65,29 +75,27 @@ class Start:
     def check(self) -> Launch:
         """Everything that can be wrong before money is spent; raises all problems at once."""
         problems: list[str] = []
-
-        @contextmanager
-        def gathered() -> Iterator[None]:
-            try:
-                yield
-            except FleetError as error:
-                problems.extend(error.lines)
-
-        token, archives, image = "", list[RunnerArchive](), None
-        with gathered():
-            token = self.github.registration_token()
-            self.mask(token)
-            archives = self.github.runner_archives()
-        with gathered():
-            self.ec2.check_region()
-            self.ec2.check_credentials()
-            image = choose_image(self.ec2, self.options)
-        script = ""
-        with gathered():
+        # EC2 is asked meanwhile: making its client takes as long as GitHub's replies.
+        with ThreadPoolExecutor(1) as pool:
+            choosing = pool.submit(self._choose_image)
+            token, archives = "", list[RunnerArchive]()
+            with _gathered(problems):
+                token = self.github.registration_token()
+                self.mask(token)
+                archives = self.github.runner_archives()
+        image, script = None, ""
+        with _gathered(problems):
+            image = choosing.result()
+        with _gathered(problems):
             script = user_data(self._boot(archives), self.fleet, token)
         if problems or image is None:
             raise InputError(*problems)
         return self._launch(image, script)
+
+    def _choose_image(self) -> Image:
+        self.ec2.check_region()
+        self.ec2.check_credentials()
+        return choose_image(self.ec2, self.options)
 
     def _boot(self, archives: list[RunnerArchive]) -> Boot:
         access = self.options.github

@@ -1,0 +1,141 @@
+"""Run an action as its `action.yml` says, without act: its defaults, its `env`, its entrypoint."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from sandbox.world import World
+
+ROOT = Path(__file__).resolve().parents[2]
+DEADLINE = 60.0  # seconds; only a hang takes as long
+
+_ERROR = re.compile(r"^::error[^:]*::(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a finished action leaves."""
+
+    status: int
+    log: str
+    outputs: dict[str, str]
+    summary: str
+
+    @property
+    def errors(self) -> list[str]:
+        return _ERROR.findall(self.log)
+
+
+class Running:
+    """An action under way."""
+
+    def __init__(self, process: subprocess.Popen[str], directory: Path) -> None:
+        self.process = process
+        self._directory = directory
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def result(self) -> Result:
+        log, _ = self.process.communicate(timeout=DEADLINE)
+        return Result(
+            status=self.process.returncode,
+            log=log,
+            outputs=parse_outputs((self._directory / "output").read_text()),
+            summary=(self._directory / "summary").read_text(),
+        )
+
+
+class Actions:
+    """Runs actions against a world; each in a directory of its own for its output files."""
+
+    def __init__(self, world: World, directory: Path) -> None:
+        self.world = world
+        self._directory = directory
+        self._count = 0
+
+    def begin(
+        self, action: str, inputs: Mapping[str, str], env: Mapping[str, str] | None = None
+    ) -> Running:
+        """Start the action; `env` is added to the step's environment ("" takes a value away)."""
+        self._count += 1
+        directory = self._directory / f"{self._count}-{action}"
+        directory.mkdir()
+        for name in ("output", "summary"):
+            (directory / name).touch()
+        environment = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT / "shared"),
+            **self.world.environment(),
+            "GITHUB_RUN_ID": "77",
+            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_JOB": "start-aws-runner",
+            "GITHUB_OUTPUT": str(directory / "output"),
+            "GITHUB_STEP_SUMMARY": str(directory / "summary"),
+            **step_environment(action, inputs),
+            **(env or {}),
+        }
+        process = subprocess.Popen(
+            [sys.executable, str(ROOT / action / "main.py")],
+            env={name: value for name, value in environment.items() if value != ""},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return Running(process, directory)
+
+    def run(
+        self, action: str, inputs: Mapping[str, str], env: Mapping[str, str] | None = None
+    ) -> Result:
+        return self.begin(action, inputs, env).result()
+
+
+def step_environment(action: str, inputs: Mapping[str, str]) -> dict[str, str]:
+    """The `env` of the action's step, with inputs and defaults put in as GitHub does."""
+    data = yaml.safe_load((ROOT / action / "action.yml").read_text())
+    known = {name: str(spec.get("default", "")) for name, spec in data["inputs"].items()}
+    unknown = set(inputs) - set(known)
+    assert not unknown, f"{action} has no input {unknown}"
+    values = known | dict(inputs)
+    (step,) = data["runs"]["steps"]
+    return {
+        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: values[match[1]], text)
+        for name, text in step["env"].items()
+    }
+
+
+def parse_outputs(text: str) -> dict[str, str]:
+    """The file GITHUB_OUTPUT as the runner reads it: `name=value`, or a here-document."""
+    outputs: dict[str, str] = {}
+    lines = iter(text.splitlines())
+    for line in lines:
+        name, mark, rest = line.partition("<<")
+        if mark and "=" not in name:
+            value = []
+            for part in lines:
+                if part == rest:
+                    break
+                value.append(part)
+            outputs[name] = "\n".join(value)
+        elif line:
+            name, _, value_text = line.partition("=")
+            outputs[name] = value_text
+    return outputs
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    """Return as soon as the condition holds; fail when it does not within the deadline."""
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, f"never happened: {what}"
+        time.sleep(0.01)

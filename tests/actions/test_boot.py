@@ -1,0 +1,91 @@
+"""The boot script on a sandbox instance: what it becomes, and that it always ends."""
+
+from __future__ import annotations
+
+from actions.harness import Actions, until
+from actions.test_start import INPUTS, assert_nothing_left, live
+from sandbox.faults import Fault
+from sandbox.world import World
+
+
+def booted(actions: Actions, world: World, **inputs: str) -> tuple[int, str]:
+    """Start one runner; its exit status and the console of the instance."""
+    result = actions.run("start-runner", INPUTS | inputs)
+    (instance,) = world.ec2.instances()
+    return result.status, world.ec2.console(instance.id)
+
+
+def test_the_instance_is_gone_when_its_job_is_done(actions: Actions, world: World) -> None:
+    result = actions.run("start-runner", INPUTS)
+    assert result.status == 0, result.log
+    (instance,) = live(world)
+    (runner,) = world.github.runners()
+    run = world.github.add_run("octo-org/gpu-tests")
+    job = world.github.queue_job(
+        "octo-org/gpu-tests", run.id, "test", [label.name for label in runner.labels]
+    )
+    until(lambda: world.github.runners()[0].busy, "the job is taken")
+    world.github.finish_job(job.id, "success")
+    until(lambda: live(world) == [], "the instance powers off")
+    assert_nothing_left(world)
+    (ended,) = world.ec2.instances()
+    assert ended.id == instance
+    assert ended.state_reason == "Client.InstanceInitiatedShutdown"
+
+
+def test_the_pre_runner_script_runs_in_the_home_before_the_runner_registers(
+    actions: Actions, world: World
+) -> None:
+    script = 'echo "pre-runner in $PWD, HOME=$HOME" ; echo "it\'s \\"quoted\\" $((40 + 2))"'
+    status, console = booted(actions, world, pre_runner_script=script)
+    assert status == 0
+    before, _, after = console.partition("runner registered")
+    assert "/home/ubuntu, HOME=" in before
+    assert 'it\'s "quoted" 42' in before
+    assert after
+
+
+def test_a_pre_runner_script_that_fails_takes_the_instance_back(
+    actions: Actions, world: World
+) -> None:
+    status, console = booted(actions, world, pre_runner_script="echo about to fail; exit 7")
+    assert status == 1
+    assert "runner-fleet: error: pre_runner_script ended with status 7" in console
+    assert_nothing_left(world)
+
+
+def test_a_home_that_is_not_there_takes_the_instance_back(actions: Actions, world: World) -> None:
+    status, console = booted(actions, world, aws_home_dir="/home/nobody-here")
+    assert status == 1
+    assert "home directory /home/nobody-here does not exist on this image" in console
+    assert_nothing_left(world)
+
+
+def test_without_a_home_the_images_first_user_is_taken(actions: Actions, world: World) -> None:
+    status, console = booted(actions, world, aws_home_dir="")
+    assert status == 0
+    assert "runner registered" in console
+
+
+def test_an_archive_with_another_digest_is_not_run(actions: Actions, world: World) -> None:
+    world.faults.add(Fault("GET /_downloads/", status=200, body="not what was promised"))
+    status, console = booted(actions, world)
+    assert status == 1
+    assert "the runner archive has a wrong digest" in console
+    assert_nothing_left(world)
+
+
+def test_an_arm_instance_gets_the_runner_for_arm(actions: Actions, world: World) -> None:
+    status, console = booted(actions, world, aws_instance_type="g5g.xlarge")
+    assert status == 0, console
+    (runner,) = world.github.runners()
+    assert runner.arch.lower() == "arm64"
+
+
+def test_an_idle_instance_ends_at_its_maximum_lifetime(actions: Actions, world: World) -> None:
+    result = actions.run("start-runner", INPUTS | {"max_lifetime_minutes": "90"})
+    assert result.status == 0, result.log
+    world.ec2.advance(89 * 60)
+    assert len(live(world)) == 1
+    world.ec2.advance(2 * 60)
+    until(lambda: live(world) == [], "the shutdown")

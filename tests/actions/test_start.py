@@ -1,0 +1,198 @@
+"""start-runner against the sandbox: the real entrypoint, real boots, real registrations."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+
+import pytest
+from actions.harness import Actions, until
+from sandbox.faults import Fault
+from sandbox.world import World
+
+INPUTS = {
+    "aws_image_name": "Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 24.04)",
+    "aws_image_id": "latest",
+    "aws_instance_type": "g4dn.xlarge",
+    "aws_home_dir": "/home/ubuntu",
+}
+
+
+def live(world: World) -> list[str]:
+    return [
+        instance.id
+        for instance in world.ec2.instances()
+        if instance.state not in ("shutting-down", "terminated")
+    ]
+
+
+def assert_nothing_left(world: World) -> None:
+    assert live(world) == []
+    assert world.github.runners() == []
+
+
+def test_one_runner_is_online_when_start_returns(actions: Actions, world: World) -> None:
+    result = actions.run("start-runner", INPUTS)
+    assert result.status == 0, result.log
+    (instance,) = live(world)
+    (runner,) = world.github.runners()
+    label = runner.labels[0].name
+    assert runner.status == "online"
+    assert runner.ephemeral
+    assert runner.name == f"{label}-{instance}"
+    assert [item.name for item in runner.labels] == [label]
+    assert result.outputs["mapping"] == f'{{"{instance}": "{label}"}}'
+    assert result.outputs["instances"] == f'["{label}"]'
+    assert result.outputs["runs_on"] == f'["{label}"]'
+    assert result.outputs["region"] == "us-east-1"
+    assert re.fullmatch(r"77-1-start-aws-runner-[a-z0-9]{8}", result.outputs["fleet_id"])
+
+
+def test_several_runners_have_a_label_each_and_one_in_common(
+    actions: Actions, world: World
+) -> None:
+    result = actions.run("start-runner", INPUTS | {"instance_count": "3", "extra_gh_labels": "gpu"})
+    assert result.status == 0, result.log
+    mapping = json.loads(result.outputs["mapping"])
+    own = json.loads(result.outputs["instances"])
+    (shared,) = json.loads(result.outputs["runs_on"])
+    assert sorted(mapping) == sorted(live(world))
+    assert list(mapping.values()) == own
+    found = {
+        runner.name: [label.name for label in runner.labels] for runner in world.github.runners()
+    }
+    assert found == {f"{label}-{key}": [label, shared, "gpu"] for key, label in mapping.items()}
+
+
+@pytest.mark.parametrize("count", [1, 16])
+def test_calls_do_not_grow_with_the_number_of_runners(
+    actions: Actions, world: World, count: int
+) -> None:
+    result = actions.run("start-runner", INPUTS | {"instance_count": str(count)})
+    assert result.status == 0, result.log
+    assert (
+        world.calls.count("POST /repos/octo-org/gpu-tests/actions/runners/registration-token") == 1
+    )
+    assert world.calls.count("GET /repos/octo-org/gpu-tests/actions/runners/downloads") == 1
+    assert world.calls.count("RunInstances") == 1
+    assert world.calls.count("DescribeImages") == 1
+    polls = world.calls.count("DescribeInstances")
+    listings = [
+        call
+        for call in world.calls.all("github")
+        if call.operation == "GET /repos/octo-org/gpu-tests/actions/runners"
+    ]
+    # DescribeInstanceTypes begins alike.
+    assert len(listings) <= polls - world.calls.count("DescribeInstanceTypes")
+
+
+def test_instances_and_volumes_say_whose_they_are(actions: Actions, world: World) -> None:
+    result = actions.run("start-runner", INPUTS | {"aws_tags": '{"team": "gpu"}'})
+    (instance,) = world.ec2.instances()
+    assert instance.tags == {
+        "Name": "runner-fleet octo-org/gpu-tests",
+        "team": "gpu",
+        "runner-fleet:fleet-id": result.outputs["fleet_id"],
+        "runner-fleet:repository": "octo-org/gpu-tests",
+        "runner-fleet:run-id": "77",
+        "runner-fleet:run-attempt": "1",
+        "runner-fleet:job": "start-aws-runner",
+    }
+
+
+def test_no_secret_is_shown(actions: Actions, world: World) -> None:
+    result = actions.run("start-runner", INPUTS)
+    token = world.environment()["GH_PAT"]
+    shown = re.sub(r"^::add-mask::.*$", "", result.log, flags=re.MULTILINE)
+    assert token not in shown + result.summary + str(result.outputs)
+    assert "::add-mask::A" in result.log  # the registration token
+
+
+def test_the_summary_shows_each_instance(actions: Actions, world: World) -> None:
+    result = actions.run("start-runner", INPUTS)
+    (instance,) = live(world)
+    assert "### Started 1 runner in us-east-1" in result.summary
+    assert f"`{instance}` | g4dn.xlarge | us-east-1" in result.summary
+
+
+def test_refused_capacity_is_one_line_and_leaves_nothing(actions: Actions, world: World) -> None:
+    world.ec2.rules.refuse(instance_type="g4dn.xlarge")
+    result = actions.run("start-runner", INPUTS)
+    assert result.status == 1
+    (line,) = result.errors
+    assert "InsufficientInstanceCapacity" in line
+    assert "another subnet" in line
+    assert_nothing_left(world)
+
+
+def test_an_instance_that_dies_ends_the_wait_at_once(actions: Actions, world: World) -> None:
+    world.ec2.rules.boot(never=True, dies_after=0.2, reason="Server.InternalError", times=1)
+    result = actions.run("start-runner", INPUTS | {"instance_count": "3"})
+    assert result.status == 1
+    (line,) = result.errors
+    assert "before its runner came online" in line
+    assert len(json.loads(result.outputs["mapping"])) == 3
+    assert_nothing_left(world)
+
+
+def test_runners_that_never_come_are_given_up_after_gh_timeout(
+    actions: Actions, world: World
+) -> None:
+    world.ec2.rules.boot(never=True)
+    result = actions.run("start-runner", INPUTS | {"instance_count": "2", "gh_timeout": "1"})
+    assert result.status == 1
+    (line,) = result.errors
+    assert line.startswith("gh_timeout: after 1 seconds 2 of 2 runners are not online: ")
+    assert_nothing_left(world)
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"]
+)
+def test_a_signal_takes_back_what_was_started(
+    actions: Actions, world: World, number: signal.Signals, status: int
+) -> None:
+    world.ec2.rules.boot(never=True)
+    running = actions.begin("start-runner", INPUTS | {"instance_count": "2"})
+    until(lambda: len(live(world)) == 2, "the launch")
+    running.signal(number)
+    result = running.result()
+    assert result.status == status
+    assert result.outputs["fleet_id"]
+    assert_nothing_left(world)
+
+
+def test_a_signal_in_the_middle_of_the_launch_loses_nothing(actions: Actions, world: World) -> None:
+    world.faults.add(Fault("RunInstances", delay=0.5))
+    running = actions.begin("start-runner", INPUTS)
+    until(lambda: world.calls.count("DescribeImages"), "the check")
+    running.signal(signal.SIGINT)
+    result = running.result()
+    assert result.status == 130
+    assert_nothing_left(world)
+
+
+def test_a_lost_launch_reply_does_not_launch_twice(actions: Actions, world: World) -> None:
+    world.faults.add(Fault("RunInstances", when="drop"))
+    result = actions.run("start-runner", INPUTS | {"instance_count": "2"})
+    assert result.status == 0, result.log
+    assert len(live(world)) == 2
+
+
+def test_a_launch_whose_reply_is_lost_for_good_is_taken_back(
+    actions: Actions, world: World
+) -> None:
+    world.faults.add(Fault("RunInstances", when="drop", times=None))
+    result = actions.run("start-runner", INPUTS | {"instance_count": "2"})
+    assert result.status == 1
+    assert len(result.errors) == 1
+    assert len(world.ec2.instances()) == 2
+    assert_nothing_left(world)
+
+
+def test_a_bad_moment_of_github_does_not_end_the_wait(actions: Actions, world: World) -> None:
+    for status in (500, 502, 503):
+        world.faults.add(Fault(r"GET .*/actions/runners$", status=status))
+    result = actions.run("start-runner", INPUTS)
+    assert result.status == 0, result.log
