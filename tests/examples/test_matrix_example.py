@@ -106,7 +106,7 @@ CHANGED = {
         "        uses: {stop} # v0.1.0"
     ),
     "          aws_image_name: <The name of your AMI you want to use>": (
-        "          aws_image_name: Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 24.04)"
+        "          aws_image_name: Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 22.04)"
     ),
 }
 

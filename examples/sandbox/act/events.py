@@ -82,6 +82,14 @@ class Line(Event):
 
 
 @dataclass(frozen=True)
+class Annotation(Event):
+    """A step said `::error::` or the like; `level` is `error`, `warning` or `notice`."""
+
+    level: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Note(Event):
     """act's own word; `level` is `info`, `warning` or `error`."""
 
@@ -119,7 +127,7 @@ def _event(said: dict[str, Any]) -> Event:
     if command == "summary":
         return Summary(job, job_id, str(said.get("content", "")))
     if command in ("error", "warning", "notice"):
-        return Note(job, job_id, "error" if command == "error" else "warning", text)
+        return Annotation(job, job_id, str(command), text.partition(f"::{command}::")[2])
     if said.get("stage") == "Main" and len(said.get("stepID", ())) == 1:
         step = str(said.get("step", ""))
         if "stepResult" in said:

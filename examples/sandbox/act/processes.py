@@ -1,7 +1,8 @@
-"""Find and end the processes of one run, whoever started them, by a mark in their environment.
+"""Find and end the processes of one run, whoever started them, by what their environment names.
 
 act starts each step in a process group of its own, and kills only the step's first process when it
-is interrupted; what that process had started lives on. Every process of a run inherits its mark.
+is interrupted; what that process had started lives on. But every process of a run has its HOME, and
+more, below the run's directory.
 """
 
 from __future__ import annotations
@@ -11,35 +12,33 @@ import signal
 import time
 from pathlib import Path
 
-MARK = "RUNNER_FLEET_SANDBOX_RUN"
 
-
-def marked(value: str) -> list[int]:
-    """The process ids, other than our own, whose environment has the mark with this value.
+def living_in(directory: Path) -> list[int]:
+    """The processes, other than our own, with an environment variable that is a path below it.
 
     Read from /proc: on a system without it the list is empty.
     """
-    wanted = f"{MARK}={value}".encode()
+    wanted = f"={directory}/".encode()
     found: list[int] = []
     for entry in Path("/proc").glob("[0-9]*/environ"):
         pid = int(entry.parent.name)
         try:
-            variables = entry.read_bytes().split(b"\0")
+            environment = entry.read_bytes()
         except OSError:  # gone, or another user's
             continue
-        if wanted in variables and pid != os.getpid():
+        if wanted in environment and pid != os.getpid():
             found.append(pid)
     return found
 
 
-def end_marked(value: str, patience: float = 5.0) -> list[int]:
-    """Kill every marked process and wait until none is left; returns those that had to be killed.
+def end_living_in(directory: Path, patience: float = 5.0) -> list[int]:
+    """Kill every such process and wait until none is left; returns those that had to be killed.
 
     Raises RuntimeError when one outlives `patience` seconds.
     """
-    killed: list[int] = []
+    killed: set[int] = set()
     deadline = time.monotonic() + patience
-    while alive := marked(value):
+    while alive := living_in(directory):
         if time.monotonic() > deadline:
             msg = f"processes {alive} of the sandbox cannot be ended"
             raise RuntimeError(msg)
@@ -48,6 +47,6 @@ def end_marked(value: str, patience: float = 5.0) -> list[int]:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-            killed.append(pid)
+            killed.add(pid)
         time.sleep(0.02)
-    return sorted(set(killed))
+    return sorted(killed)

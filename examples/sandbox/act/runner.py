@@ -40,10 +40,10 @@ def step_path() -> str:
     return os.pathsep.join([str(STAND_INS), *rest])
 
 
-def clean_environment(home: Path, mark: str) -> dict[str, str]:
+def clean_environment(home: Path) -> dict[str, str]:
     """All that act's own process inherits: act hands its environment on to every step.
 
-    Everything act and the steps write goes below `home`; `mark` finds their processes again.
+    Everything act and the steps write goes below `home`, and their processes are known by it.
     """
     places = {
         "HOME": home,
@@ -57,7 +57,6 @@ def clean_environment(home: Path, mark: str) -> dict[str, str]:
     return {
         "PATH": step_path(),
         "LANG": "C.UTF-8",
-        processes.MARK: mark,
         **{name: str(place) for name, place in places.items()},
     }
 
@@ -83,7 +82,7 @@ class Act:
     def __init__(
         self, arguments: Sequence[str], environment: Mapping[str, str], root: Path = ROOT
     ) -> None:
-        self._mark = environment[processes.MARK]
+        self._home = Path(environment["HOME"])
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(
             [act_binary(), *arguments, "--json"],
@@ -130,7 +129,7 @@ class Act:
             self._process.kill()
             self._process.wait()
         finally:
-            processes.end_marked(self._mark)
+            processes.end_living_in(self._home)
             self._reader.join(timeout=grace)
             if self._process.stdout is not None:
                 self._process.stdout.close()

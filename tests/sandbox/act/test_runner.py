@@ -23,8 +23,8 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
-    yield clean_environment(tmp_path / "home", str(tmp_path))
-    assert processes.marked(str(tmp_path)) == []
+    yield clean_environment(tmp_path / "home")
+    assert processes.living_in(tmp_path / "home") == []
 
 
 def run(
@@ -115,8 +115,8 @@ def test_leaving_ends_what_a_step_has_started(
     (repository / ".github" / "workflows" / "w.yaml").write_text(one_step(script))
     with Act(["push"], environment, repository) as act:
         assert any(isinstance(event, Line) for event in act.events())
-        assert processes.marked(environment[processes.MARK]) != []
-    assert processes.marked(environment[processes.MARK]) == []
+        assert processes.living_in(Path(environment["HOME"])) != []
+    assert processes.living_in(Path(environment["HOME"])) == []
 
 
 def test_everything_is_written_below_the_home_given(

@@ -1,0 +1,40 @@
+"""`python -m sandbox.demo`: what `make demo` runs. It reads SCENARIO and VERBOSE."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from sandbox.demo.signals import Interrupted, Signals
+
+SCENARIOS = {"": False, "passing-test": False, "failing-test": True}
+
+
+def main() -> int:
+    """Exit status: 0 all well, 1 something failed, 2 unknown scenario, 128 + n on signal n."""
+    signals = Signals().install()
+    scenario = os.environ.get("SCENARIO", "")
+    if scenario not in SCENARIOS:
+        known = ", ".join(name for name in SCENARIOS if name)
+        print(f"SCENARIO={scenario} is unknown; there are: {known}", file=sys.stderr)
+        return 2
+    # Late: a signal during these seconds must find its handler.
+    from sandbox.actions_environment import BuildError
+    from sandbox.demo.session import Options, run
+
+    options = Options(test_fails=SCENARIOS[scenario], verbose=os.environ.get("VERBOSE") == "1")
+    if place := os.environ.get("RUNNER_FLEET_SANDBOX_PLACE"):
+        options = Options(options.test_fails, options.verbose, Path(place))
+    try:
+        return run(options, signals)
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Interrupted as interrupted:
+        print(f"\n{interrupted}: ended; no process and no file is left", file=sys.stderr)
+        return 128 + interrupted.number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+"""One demo, from the environment to the verdict."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.act import jobs, processes, staging
+from sandbox.act.rc import ROOT
+from sandbox.act.runner import Act, clean_environment, write_env_file
+from sandbox.actions_environment import CACHE, prepare
+from sandbox.demo.calls import counted
+from sandbox.demo.console import Console
+from sandbox.demo.follow import Follower
+from sandbox.demo.legs import Legs
+from sandbox.demo.mirror import Mirror
+from sandbox.demo.signals import Signals
+from sandbox.demo.table import table
+from sandbox.world import REPOSITORY, World
+
+WORKFLOW = ROOT / "examples" / "workflows" / "matrix-test.yaml"
+EVENT = ROOT / "tests" / "fixtures" / "act" / "workflow_dispatch.json"
+
+# How long what has been stopped may take to be gone (seconds).
+_PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user can choose. `place` is where the run's own directory is made and removed."""
+
+    test_fails: bool = False
+    verbose: bool = False
+    place: Path = ROOT / ".cache" / "sandbox"
+
+
+@contextmanager
+def run_directory(place: Path) -> Iterator[Path]:
+    """A directory for one run; afterwards neither it nor a process that lives in it is left."""
+    place.mkdir(parents=True, exist_ok=True)
+    directory = Path(tempfile.mkdtemp(prefix="demo-", dir=place)).resolve()
+    try:
+        yield directory
+    finally:
+        processes.end_living_in(directory)
+        shutil.rmtree(directory)
+
+
+def run(options: Options, signals: Signals) -> int:
+    """Run the matrix example; returns the exit status: 0 when all went well and nothing is left.
+
+    Raises Interrupted after cleaning up.
+    """
+    legs = Legs(jobs.leg_values(WORKFLOW))
+    console = Console([leg.title for leg in legs.all])
+    with ExitStack() as stack:
+        directory = stack.enter_context(run_directory(options.place))
+        console.event("the actions' environment …")
+        prepare("ec2", signals.check)
+        signals.check()
+        console.event("GitHub and EC2 on loopback …")
+        world = stack.enter_context(World(directory / "world"))
+        world.ec2.instances()  # the first question loads moto's catalogue
+        console.event(f"GitHub at {world.github.url}, EC2 at {world.ec2_url}")
+        signals.check()
+        follower = _follow_act(options, world, legs, console, directory, signals)
+        _wait_until_gone(world, follower, signals)
+        return _verdict(options, world, legs, console, follower)
+
+
+def _follow_act(
+    options: Options,
+    world: World,
+    legs: Legs,
+    console: Console,
+    directory: Path,
+    signals: Signals,
+) -> Follower:
+    workflow = WORKFLOW.relative_to(ROOT / "examples" / "workflows")
+    run_record = world.github.add_run(
+        REPOSITORY,
+        name="Matrix Test Caller",
+        path=f".github/workflows/{workflow}",
+        event="workflow_dispatch",
+        stays_open=True,
+    )
+    answers = directory / "answers"
+    answers.mkdir()
+    environment = clean_environment(directory / "act")
+    env_file = write_env_file(
+        directory / "act.env",
+        {
+            **world.job_environment(),
+            "GITHUB_RUN_ID": str(run_record.id),
+            "RUNNER_FLEET_CACHE": str(CACHE),
+            "RUNNER_FLEET_SANDBOX_ANSWERS": str(answers),
+            "PATH": environment["PATH"],
+        },
+    )
+    actions = staging.copy_actions(directory / "runner-fleet")
+    mirror = Mirror(world.github, REPOSITORY, run_record.id, answers, test_fails=options.test_fails)
+    follower = Follower(world, legs, mirror, console, verbose=options.verbose)
+    arguments = [
+        "workflow_dispatch",
+        *("--workflows", f".github/workflows/{workflow}"),
+        *("--eventpath", str(EVENT)),
+        *("--env-file", str(env_file)),
+        *("--local-repository", f"{staging.our_repository()}={actions}"),
+    ]
+    console.event(f"act runs examples/workflows/{workflow}")
+    with Act(arguments, environment) as act:
+        for event in act.events(idle=0.03):
+            signals.check()
+            if event is not None:
+                follower.act_said(event)
+            follower.look()
+        act.wait()
+    return follower
+
+
+def _wait_until_gone(world: World, follower: Follower, signals: Signals) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    follower.look()
+    while sum(left(world)) and time.monotonic() < deadline:
+        signals.check()
+        time.sleep(0.05)
+        follower.look()
+
+
+def left(world: World) -> tuple[int, int]:
+    """How many instances are not terminated, and how many runners are registered."""
+    instances = sum(one.state != "terminated" for one in world.ec2.instances())
+    return instances, len(world.github.runners())
+
+
+def _verdict(
+    options: Options, world: World, legs: Legs, console: Console, follower: Follower
+) -> int:
+    counts = counted(world.calls.all(), legs.all)
+    instances_left, runners_left = left(world)
+    console.print()
+    console.print(table(legs.all, counts, instances_left, runners_left))
+    console.print()
+    found = jobs.problems(jobs.expected_jobs(WORKFLOW), follower.results, follower.skipped)
+    if any(leg.results.get("test") == "success" and not leg.ran_on for leg in legs.all):
+        found.append("a test succeeded that no runner of the sandbox had")
+    if instances_left or runners_left:
+        found.append("something is left")
+    for problem in found:
+        console.print(console.styled(problem, "bad"))
+    if not found:
+        console.print(console.styled("every job ran and succeeded", "good"))
+        return 0
+    if options.test_fails and all(problem.endswith("/test: failure") for problem in found):
+        console.print("the test failed, as SCENARIO=failing-test asks, and still nothing is left")
+    return 1

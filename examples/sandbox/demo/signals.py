@@ -1,0 +1,36 @@
+"""Ctrl-C, SIGTERM and a closed terminal: noted at once, acted on where nothing is half done."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(BaseException):
+    """The user wants the run to end; `number` is the signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+class Signals:
+    """Remembers the first signal; `check` raises it. A second one changes nothing."""
+
+    def __init__(self) -> None:
+        self.received = 0
+
+    def install(self) -> Signals:
+        for number in _SIGNALS:
+            signal.signal(number, self._note)
+        return self
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        self.received = self.received or number
+
+    def check(self) -> None:
+        """Raise Interrupted if a signal has come."""
+        if self.received:
+            raise Interrupted(self.received)

@@ -1,0 +1,129 @@
+"""GitHub and EC2 on loopback, side by side: what a test, the demo and `make sandbox` run on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from sandbox import runner
+from sandbox.act import rc
+from sandbox.calls import CallLog
+from sandbox.ec2 import Ec2
+from sandbox.faults import Faults
+from sandbox.github import Simulator
+from sandbox.serve import Server
+
+REPOSITORY = "octo-org/gpu-tests"
+REGION = "us-east-1"
+# The value of tests/fixtures/act/secrets.env; it opens nothing but the simulator.
+TOKEN = "sandbox-pat-with-admin-rights"
+
+
+class World:
+    """Both services, sharing one log of calls and one set of faults.
+
+    `directory` is made, and holds everything the world writes: the machines' directories and the
+    pool of runner labels. `labels` are those start-runner may draw (default: the ones act knows).
+    The servers listen from construction on and answer inside the `with` block.
+    """
+
+    def __init__(self, directory: Path, labels: Sequence[str] | None = None) -> None:
+        self.directory = directory
+        self.calls = CallLog()
+        self.faults = Faults()
+        self._labels = list(rc.labels() if labels is None else labels)
+        self._github_server = Server()
+        self._ec2_server = Server()
+        self.github = Simulator(log=self.calls, faults=self.faults)
+        self.github.url = self._github_server.url
+        (directory / "ec2").mkdir(parents=True, exist_ok=True)
+        self.ec2 = Ec2(
+            directory / "ec2", github_url=self.github.url, log=self.calls, faults=self.faults
+        )
+        self._exit = ExitStack()
+        self._furnish()
+
+    @property
+    def ec2_url(self) -> str:
+        """Where the EC2 API (and whatever else moto serves) is."""
+        return self._ec2_server.url
+
+    @property
+    def label_pool(self) -> Path:
+        """A directory with one empty file a label; whoever unlinks one has drawn it."""
+        return self.directory / "labels"
+
+    def fill_label_pool(self) -> None:
+        """Put every label back that no registered runner has."""
+        self.label_pool.mkdir(exist_ok=True)
+        taken = {label.name for runner in self.github.runners() for label in runner.labels}
+        for label in self._labels:
+            if label not in taken:
+                (self.label_pool / label).touch()
+
+    def environment(self) -> dict[str, str]:
+        """What a step of a job on octo-org/gpu-tests sees of this world, credentials included."""
+        return {
+            **self.job_environment(),
+            "GH_PAT": TOKEN,
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_SESSION_TOKEN": "testing",
+            "AWS_REGION": REGION,
+        }
+
+    def job_environment(self) -> dict[str, str]:
+        """The same without what a workflow has to ask for: no token, no AWS credentials or region.
+
+        No configuration of the user's own is read: under act by hand, HOME is the user's.
+        """
+        return {
+            "GITHUB_API_URL": self.github.url,
+            "GITHUB_SERVER_URL": self.github.url,
+            "GITHUB_REPOSITORY": REPOSITORY,
+            "AWS_ENDPOINT_URL": self.ec2_url,
+            "AWS_CONFIG_FILE": "/dev/null",
+            "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "RUNNER_FLEET_SANDBOX_LABELS": str(self.label_pool),
+        }
+
+    def reset(self) -> None:
+        """As new: no instance, runner, run, fault or call, and every label back in the pool."""
+        self.faults.clear()
+        self.ec2.reset()
+        self.github.reset()
+        self.calls.clear()
+        self._furnish()
+
+    def close(self) -> None:
+        """Stop answering and end every machine."""
+        self._exit.close()
+
+    def _furnish(self) -> None:
+        self.github.add_repository(REPOSITORY)
+        self.github.add_token(TOKEN, repos={REPOSITORY: "admin"})
+        for archive in runner.archives():
+            self.github.set_runner_archive(
+                archive.os, archive.architecture, archive.filename, archive.data
+            )
+        self.fill_label_pool()
+
+    def __enter__(self) -> World:
+        self._github_server.application = self.github.wsgi
+        self._ec2_server.application = self.ec2.wsgi
+        # Machines end before the services they talk to.
+        self._exit.enter_context(self._github_server)
+        self._exit.enter_context(self._ec2_server)
+        self._exit.callback(self.ec2.close)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

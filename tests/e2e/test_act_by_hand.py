@@ -1,0 +1,99 @@
+"""`make sandbox` in one terminal and act typed in another, in a checkout of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sandbox.act import rc
+from sandbox.act.processes import living_in
+from sandbox.act.runner import act_binary
+from sandbox.actions_environment import CACHE
+
+PARTS = (".actrc", "examples", "shared", "start-runner", "stop-runner", "tests/fixtures")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    for part in PARTS:
+        source, target = rc.ROOT / part, tmp_path / "checkout" / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source, target, symlinks=True, ignore=ignored)
+        else:
+            shutil.copy(source, target)
+    return tmp_path / "checkout"
+
+
+@pytest.fixture
+def sandbox(checkout: Path) -> Iterator[subprocess.Popen[str]]:
+    """The sandbox of that checkout, ready."""
+    with start(checkout) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("Ctrl-C"):
+                break
+        yield process
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+
+
+def start(checkout: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "sandbox"],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(checkout / "examples"),
+            "RUNNER_FLEET_CACHE": str(CACHE),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def act(checkout: Path, home: Path) -> subprocess.CompletedProcess[str]:
+    home.mkdir(exist_ok=True)
+    return subprocess.run(
+        [act_binary(), "workflow_dispatch", "-W", ".github/workflows/matrix-test.yaml"],
+        cwd=checkout,
+        # What a user's shell may well have set, and what must not reach AWS or the actions.
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "AWS_PROFILE": "work"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_the_matrix_example_runs_with_nothing_but_its_name(checkout: Path, tmp_path: Path) -> None:
+    done = act(checkout, tmp_path / "home")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("Job succeeded") == 6, done.stdout
+    assert "Skipping" not in done.stdout
+
+
+def test_ctrl_c_ends_it_and_leaves_nothing(checkout: Path, sandbox: subprocess.Popen[str]) -> None:
+    sandbox.send_signal(signal.SIGINT)
+    output, _ = sandbox.communicate(timeout=30)
+    assert sandbox.returncode == 0, output
+    place = checkout / ".cache" / "sandbox"
+    assert [path.name for path in place.iterdir()] == ["lock"]
+    assert living_in(place) == []
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_second_sandbox_in_the_same_checkout_is_refused(checkout: Path) -> None:
+    with start(checkout) as second:
+        output, _ = second.communicate(timeout=30)
+    assert second.returncode == 1
+    assert "already" in output
