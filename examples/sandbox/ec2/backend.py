@@ -1,0 +1,197 @@
+"""moto, in this process: its application, its models, and its IAM.
+
+moto is imported late and once: importing it and asking it the first question takes about two
+seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sandbox.ec2.errors import Ec2Error
+from sandbox.ec2.wire import Request
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+ACCOUNT = "123456789012"
+IMAGES = Path(__file__).with_name("images.json")
+
+_loading = threading.RLock()
+
+
+@cache
+def application() -> WSGIApplication:
+    """moto's server application, with this sandbox's images instead of moto's 1,300."""
+    with _loading:
+        os.environ["MOTO_AMIS_PATH"] = str(IMAGES)
+        from moto.ec2.models import amis
+        from moto.ec2.responses import EC2Response
+        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+        class CatalogueImage(amis.Ami):
+            """An image with the root volume of its own size."""
+
+            def __init__(self, *args: Any, volume_size: int = 8, **kwargs: Any) -> None:
+                super().__init__(*args, **kwargs)
+                self.volume_size = volume_size
+                self.ebs_snapshot.volume.size = volume_size
+
+            @property
+            def block_device_mappings(self) -> list[dict[str, Any]]:
+                [root] = super().block_device_mappings
+                root["Ebs"] |= {
+                    "VolumeSize": self.volume_size,
+                    "VolumeType": "gp3",
+                    "DeleteOnTermination": True,
+                }
+                return [root]
+
+        # Another test may have imported moto before MOTO_AMIS_PATH was set: set what it read, too.
+        amis.AMIS = json.loads(IMAGES.read_text(encoding="utf-8"))
+        amis.Ami = CatalogueImage  # type: ignore[misc]
+        # The front has asked IAM already, and the request it hands on is not the one signed.
+        EC2Response._authenticate_and_authorize_normal_action = (  # type: ignore[method-assign]
+            lambda *_arguments: None
+        )
+        served: WSGIApplication = DomainDispatcherApplication(create_backend_app)
+        return served
+
+
+@cache
+def regions() -> frozenset[str]:
+    """The regions EC2 has."""
+    import boto3
+
+    return frozenset(boto3.Session(region_name="us-east-1").get_available_regions("ec2"))
+
+
+def models(region: str) -> Any:
+    """moto's EC2 of one region."""
+    application()
+    from moto.ec2.models import ec2_backends
+
+    with _loading:  # moto builds a region at the first question, and not under a lock
+        return ec2_backends[ACCOUNT][region]
+
+
+def parameters(region: str) -> Any:
+    """moto's SSM of one region."""
+    from moto.ssm.models import ssm_backends
+
+    return ssm_backends[ACCOUNT][region]
+
+
+def profile(name: str, arn: str) -> Any:
+    """moto's instance profile, or None."""
+    from moto.iam.exceptions import NotFoundException
+    from moto.iam.models import iam_backends
+
+    backend = iam_backends[ACCOUNT]["aws"]
+    try:
+        if name:
+            return backend.get_instance_profile(name)
+        return backend.get_instance_profile_by_arn(arn)
+    except NotFoundException:
+        return None
+
+
+@cache
+def instance_types() -> dict[str, Any]:
+    """EC2's instance types as moto knows them."""
+    from moto.ec2.models.instance_types import INSTANCE_TYPES
+
+    return dict(INSTANCE_TYPES)
+
+
+@cache
+def zones_offering(region: str, instance_type: str) -> frozenset[str]:
+    """The zones of a region that have an instance type."""
+    from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
+
+    offered = INSTANCE_TYPE_OFFERINGS["availability-zone"].get(region, [])
+    return frozenset(o["Location"] for o in offered if o["InstanceType"] == instance_type)
+
+
+def reset() -> None:
+    """Forget everything but the images."""
+    application()
+    from moto.moto_api._internal.models import moto_api_backend
+
+    with _loading:
+        moto_api_backend.reset()
+    enforce_iam(after=float("inf"))
+
+
+def enforce_iam(after: float = 0) -> None:
+    """Check every call after the next `after` against IAM's policies, as EC2 does.
+
+    The same as `POST /moto-api/reset-auth` with that number as its body.
+    """
+    from moto import settings
+    from moto.core.authorization import ActionAuthenticatorMixin
+
+    settings.INITIAL_NO_AUTH_ACTION_COUNT = after
+    ActionAuthenticatorMixin.request_count = 0
+
+
+def authorize(request: Request) -> None:
+    """Refuse an EC2 call that IAM does not allow, in EC2's words.
+
+    RunInstances needs more than its own name (EC2 user guide, "Grant permission to launch"):
+    `ec2:CreateTags` for tags, `iam:PassRole` for an instance profile, `ssm:GetParameters` for an
+    image by parameter. moto checks actions and resources, not conditions; EC2 actions are checked
+    against the resource `*`.
+    """
+    from moto import settings
+    from moto.core.authorization import ActionAuthenticatorMixin
+
+    if ActionAuthenticatorMixin.request_count < settings.INITIAL_NO_AUTH_ACTION_COUNT:
+        ActionAuthenticatorMixin.request_count += 1
+        return
+    from moto.ec2.exceptions import EC2ClientError
+    from moto.iam.access_control import IAMRequest
+    from moto.iam.exceptions import NotFoundException
+    from werkzeug.exceptions import HTTPException
+    from werkzeug.wrappers import Request as HttpRequest
+
+    http = HttpRequest({k: v for k, v in request.environ.items() if k != "werkzeug.request"})
+    path = http.full_path.rstrip("?")
+    try:
+        asked = IAMRequest(
+            account_id=ACCOUNT, method=http.method, path=path, data={}, body=request.body,
+            headers=dict(http.headers), action=request.operation,
+        )  # fmt: skip
+        asked.check_signature()
+        for action, resource in _needed(request):
+            asked._action = action
+            asked.check_action_permitted(resource)
+    except (HTTPException, EC2ClientError, NotFoundException) as refused:
+        if "AccessDenied" not in type(refused).__name__:
+            raise Ec2Error(
+                "AuthFailure", "AWS was not able to validate the provided access credentials"
+            ) from refused
+        raise Ec2Error(
+            "UnauthorizedOperation",
+            "You are not authorized to perform this operation. "
+            f"User: {asked._access_key.arn} is not authorized to perform: {action}",
+        ) from refused
+
+
+def _needed(request: Request) -> list[tuple[str, str]]:
+    needed = [(f"ec2:{request.operation}", "*")]
+    if request.operation == "RunInstances":
+        if request.structures("TagSpecification"):
+            needed.append(("ec2:CreateTags", "*"))
+        name, arn = request.text("IamInstanceProfile.Name"), request.text("IamInstanceProfile.Arn")
+        if name or arn:
+            found = profile(name, arn)
+            needed += [("iam:PassRole", role.arn) for role in (found.roles if found else [])]
+        if request.text("ImageId").startswith("resolve:ssm:"):
+            needed.append(("ssm:GetParameters", "*"))
+    return needed

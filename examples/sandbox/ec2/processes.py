@@ -1,0 +1,78 @@
+"""Every process of a machine, found however it got away, and ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+MARKER = "RUNNER_FLEET_ROOT"
+_POLL = 0.01  # seconds
+
+
+def of(roots: Collection[Path], sessions: Collection[int]) -> set[int]:
+    """The living processes of some machines.
+
+    A process belongs to a machine when it is in the session its user data was started in, when
+    its environment names the machine's root directory, or when it works below that directory
+    (user data may use `setsid`, or `env -i`). Linux only: elsewhere, the sessions' leaders.
+    """
+    if not Path("/proc/self/environ").exists():
+        return {session for session in sessions if _exists(session)}
+    markers = {f"{MARKER}={root}".encode() for root in roots}
+    places = tuple(f"{root}/" for root in roots)
+    found = set()
+    with os.scandir("/proc") as entries:
+        for entry in entries:
+            if entry.name.isdigit() and _belongs(entry.path, markers, places, sessions):
+                found.add(int(entry.name))
+    return found - {os.getpid()}
+
+
+def end(roots: Collection[Path], sessions: Collection[int], grace: float) -> None:
+    """Ask the machines' processes to end, and kill those that are left after `grace` seconds."""
+    deadline = time.monotonic() + grace
+    asked: set[int] = set()
+    while grace and (left := of(roots, sessions)) and time.monotonic() < deadline:
+        for process in left - asked:
+            _signal(process, signal.SIGTERM)
+        asked |= left
+        time.sleep(_POLL)
+    while left := of(roots, sessions):
+        for process in left:
+            _signal(process, signal.SIGKILL)
+        time.sleep(_POLL)
+
+
+def _belongs(
+    path: str, markers: set[bytes], places: tuple[str, ...], sessions: Collection[int]
+) -> bool:
+    try:
+        stat = Path(path, "stat").read_bytes()
+        # "pid (name) state ppid pgrp session ..."; the name may hold spaces and brackets
+        state, _, _, session = stat.rpartition(b")")[2].split()[:4]
+        if state in (b"Z", b"X"):
+            return False
+        if int(session) in sessions:
+            return True
+        if not markers.isdisjoint(Path(path, "environ").read_bytes().split(b"\0")):
+            return True
+        return f"{Path(path, 'cwd').readlink()}/".startswith(places)
+    except OSError:  # it ended meanwhile, or it is another user's
+        return False
+
+
+def _exists(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _signal(process: int, number: int) -> None:
+    with contextlib.suppress(OSError):
+        os.kill(process, number)
