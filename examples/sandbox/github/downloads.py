@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flask import Response
 
-from sandbox.github import render
+from sandbox.github import render_repositories as repositories
 from sandbox.github.errors import not_found
 from sandbox.github.web import Web, reply
 
@@ -64,7 +64,7 @@ class DownloadRoutes:
         )
 
     def _url(self, archive: Archive) -> str:
-        return f"{render.site(self._web.base)}/_downloads/{archive.filename}"
+        return f"{repositories.site(self._web.base)}/_downloads/{archive.filename}"
 
     def _list(self, scope: str) -> Response:
         del scope  # the same everywhere
@@ -91,15 +91,15 @@ class DownloadRoutes:
         """Where the release page has it: a redirect, as on GitHub."""
         if tag != f"v{self._archives.version}":
             raise not_found()
-        target = f"{render.site(self._web.base)}/_downloads/{filename}"
+        target = f"{repositories.site(self._web.base)}/_downloads/{filename}"
         return Response(status=302, headers={"Location": target})
 
     def _latest(self) -> Response:
         tag = f"v{self._archives.version}"
         base = self._web.base
         url = f"{base}/repos/actions/runner/releases"
-        page = f"{render.site(base)}/actions/runner/releases"
-        author = render.user("github-actions[bot]", base, "Bot")
+        page = f"{repositories.site(base)}/actions/runner/releases"
+        author = repositories.user("github-actions[bot]", base, "Bot")
         archives = self._archives.all()
         shas = "".join(
             f"- {archive.filename} <!-- BEGIN SHA {os}-{arch} -->{archive.sha256}"
@@ -110,7 +110,7 @@ class DownloadRoutes:
             {
                 "url": f"{url}/assets/{number}",
                 "id": number,
-                "node_id": render.node_id("RA", number),
+                "node_id": repositories.node_id("RA", number),
                 "name": archive.filename,
                 "label": "",
                 "uploader": author,
@@ -133,7 +133,7 @@ class DownloadRoutes:
             "tarball_url": f"{base}/repos/actions/runner/tarball/{tag}",
             "zipball_url": f"{base}/repos/actions/runner/zipball/{tag}",
             "id": 1,
-            "node_id": render.node_id("RE", 1),
+            "node_id": repositories.node_id("RE", 1),
             "tag_name": tag,
             "target_commitish": "main",
             "name": tag,

@@ -7,7 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.github import render, runners, web
+from sandbox.github import render_repositories as repositories
+from sandbox.github import runners, web
 from sandbox.github.errors import invalid_request, not_found, validation_failed
 from sandbox.github.records import Label, Runner
 from sandbox.github.state import State
@@ -43,7 +44,7 @@ def _encode(state: State, runner: Runner, base: str) -> str:
             "agentId": runner.id,
             "agentName": runner.name,
             "serverUrl": base,
-            "gitHubUrl": f"{render.site(base)}/{runner.scope}",
+            "gitHubUrl": f"{repositories.site(base)}/{runner.scope}",
             "ephemeral": True,
         },
         ".credentials": {"scheme": "OAuth", "data": {"credential": credential}},

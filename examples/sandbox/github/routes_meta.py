@@ -6,8 +6,9 @@ from typing import Any
 
 from flask import Response
 
-from sandbox.github import access, render
-from sandbox.github.errors import ApiError
+from sandbox.github import access
+from sandbox.github import render_repositories as repositories
+from sandbox.github.errors import ApiError, not_found
 from sandbox.github.limits import REGISTRATIONS, Budget
 from sandbox.github.records import Repository
 from sandbox.github.web import Web, reply
@@ -17,6 +18,7 @@ class MetaRoutes:
     def __init__(self, web: Web) -> None:
         self._web = web
         web.route_repository("GET", "", self._repository)
+        web.route("GET", "/orgs/<org>", self._organization)
         web.route("GET", "/user", self._user)
         web.route("GET", "/rate_limit", self._rate_limit)
 
@@ -29,7 +31,14 @@ class MetaRoutes:
             "triage": role in ("admin", "write"),
             "pull": True,
         }
-        return reply(render.full_repository(repository, self._web.base, permissions))
+        return reply(repositories.full_repository(repository, self._web.base, permissions))
+
+    def _organization(self, org: str) -> Response:
+        """Everybody may see what an organization is called."""
+        found = self._web.state.organizations.get(org.lower())
+        if found is None:
+            raise not_found()
+        return reply(repositories.organization(*found, self._web.base))
 
     def _user(self) -> Response:
         """The user behind a personal token; Apps and workflows are none."""
@@ -41,7 +50,7 @@ class MetaRoutes:
         at = "2020-01-01T00:00:00Z"
         absent = ("name", "company", "location", "email", "hireable", "bio", "blog")
         body = {
-            **render.user(identity.login, self._web.base),
+            **repositories.user(identity.login, self._web.base),
             **dict.fromkeys(absent),
             **dict.fromkeys(("public_repos", "public_gists", "followers", "following"), 0),
             "created_at": at,

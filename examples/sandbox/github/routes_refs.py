@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flask import Response
 
-from sandbox.github import refs, render
+from sandbox.github import refs
+from sandbox.github import render_repositories as repositories
 from sandbox.github.access import Level
 from sandbox.github.errors import invalid_request, not_found
 from sandbox.github.records import Repository
@@ -28,7 +29,7 @@ class RefRoutes:
         self._web.require(repository.full_name, "contents", level)
 
     def _rendered(self, repository: Repository, name: str, sha: str) -> dict[str, object]:
-        return render.ref(repository, name, sha, self._web.base)
+        return repositories.ref(repository, name, sha, self._web.base)
 
     def _create(self, repository: Repository) -> Response:
         self._may(repository, "write")
@@ -79,7 +80,7 @@ class RefRoutes:
         commit = refs.add_commit(
             self._state, string(body, "message"), string(body, "tree"), parents
         )
-        rendered = render.commit(repository, commit, self._web.base)
+        rendered = repositories.commit(repository, commit, self._web.base)
         return reply(rendered, 201, {"Location": rendered["url"]})
 
     def _get_commit(self, repository: Repository, sha: str) -> Response:
@@ -87,7 +88,7 @@ class RefRoutes:
         commit = self._state.commits.get(sha)
         if commit is None:
             raise not_found()
-        return reply(render.commit(repository, commit, self._web.base))
+        return reply(repositories.commit(repository, commit, self._web.base))
 
     def _get_tree(self, repository: Repository, sha: str) -> Response:
         """Every tree is empty: a commit says what it has to say in its message."""
@@ -95,5 +96,5 @@ class RefRoutes:
         known = {commit.tree for commit in self._state.commits.values()}
         if sha not in known:
             raise not_found()
-        url = f"{render.repository_url(repository, self._web.base)}/git/trees/{sha}"
+        url = f"{repositories.repository_url(repository, self._web.base)}/git/trees/{sha}"
         return reply({"sha": sha, "url": url, "tree": [], "truncated": False})

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from flask import Response, request
 
 from sandbox.github import jit, labels, pagination, render, runners, scope_tokens
+from sandbox.github.errors import not_found
 from sandbox.github.records import Runner
 from sandbox.github.web import Web, json_body, no_content, reply, string_list
 
@@ -33,8 +34,10 @@ class RunnerRoutes:
             ("DELETE", f"{one}/labels/<path:name>", self._remove_label, "write"),
         ):
             web.route_scopes(method, rule, view, level)  # type: ignore[arg-type]
-        web.route_scopes("GET", "/actions/runner-groups", self._groups, "read")
-        web.route_scopes("GET", "/actions/runner-groups/<int:group>/runners", self._list, "read")
+        groups = "/actions/runner-groups"
+        web.route_groups("GET", groups, self._groups, "read")
+        web.route_groups("GET", f"{groups}/<int:group>", self._group, "read")
+        web.route_groups("GET", f"{groups}/<int:group>/runners", self._list, "read")
 
     def _list(self, scope: str, group: int | None = None) -> Response:
         found = [runner for runner in self._visible() if runner.scope == scope]
@@ -88,7 +91,15 @@ class RunnerRoutes:
         return no_content()
 
     def _groups(self, scope: str) -> Response:
-        default = {
+        return reply({"total_count": 1, "runner_groups": [self._default_group(scope)]})
+
+    def _group(self, scope: str, group: int) -> Response:
+        if group != runners.DEFAULT_GROUP:
+            raise not_found()
+        return reply(self._default_group(scope))
+
+    def _default_group(self, scope: str) -> dict[str, Any]:
+        return {
             "id": 1,
             "name": "Default",
             "visibility": "all",
@@ -100,7 +111,6 @@ class RunnerRoutes:
             "selected_workflows": [],
             "workflow_restrictions_read_only": False,
         }
-        return reply({"total_count": 1, "runner_groups": [default]})
 
     # Tokens -----------------------------------------------------------------------------------
 

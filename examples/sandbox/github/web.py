@@ -23,11 +23,7 @@ CACHE = "private, max-age=60, s-maxage=60"
 VARY = "Accept, Authorization, Cookie, X-GitHub-OTP,Accept-Encoding, Accept, X-Requested-With"
 ANONYMOUS = Identity("", "anonymous", 0, "", HOURLY["anonymous"])
 
-_SCOPES = (
-    ("repo", "/repos/<owner>/<repo>"),
-    ("org", "/orgs/<org>"),
-    ("enterprise", "/enterprises/<enterprise>"),
-)
+_SCOPES = ("/repos/<owner>/<repo>", "/orgs/<org>", "/enterprises/<enterprise>")
 _PRIVATE = ("/_runner/", "/_sandbox/", "/_downloads/", "/actions/runner/releases/")
 
 View = Callable[..., Response]
@@ -69,13 +65,22 @@ class Web:
 
     def route_scopes(self, method: str, rule: str, view: View, level: access.Level) -> None:
         """`view(scope, **arguments)` for runners of repositories, organizations, enterprises."""
+        self._route_scopes(_SCOPES, method, rule, view, level)
+
+    def route_groups(self, method: str, rule: str, view: View, level: access.Level) -> None:
+        """The same for what repositories do not have."""
+        self._route_scopes(_SCOPES[1:], method, rule, view, level)
+
+    def _route_scopes(
+        self, prefixes: Sequence[str], method: str, rule: str, view: View, level: access.Level
+    ) -> None:
 
         def with_scope(**arguments: Any) -> Response:
             scope = self._scope(arguments)
             self.require(scope, runner_permission(scope), level)
             return view(scope, **arguments)
 
-        for _, prefix in _SCOPES:
+        for prefix in prefixes:
             self.route(method, prefix + rule, with_scope)
 
     def _scope(self, arguments: dict[str, Any]) -> str:
