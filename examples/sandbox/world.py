@@ -39,6 +39,7 @@ class World:
         self.github = Simulator(log=self.calls, faults=self.faults)
         self.github.url = self._github_server.url
         (directory / "ec2").mkdir(parents=True, exist_ok=True)
+        (directory / "aws-config").write_text("[default]\n", encoding="utf-8")
         self.ec2 = Ec2(
             directory / "ec2", github_url=self.github.url, log=self.calls, faults=self.faults
         )
@@ -83,8 +84,11 @@ class World:
             "GITHUB_API_URL": self.github.url,
             "GITHUB_SERVER_URL": self.github.url,
             "GITHUB_REPOSITORY": REPOSITORY,
+            "GITHUB_REF": "refs/heads/main",
             "AWS_ENDPOINT_URL": self.ec2_url,
-            "AWS_CONFIG_FILE": "/dev/null",
+            # A profile of the user's own, too, would be looked for.
+            "AWS_PROFILE": "default",
+            "AWS_CONFIG_FILE": str(self.directory / "aws-config"),
             "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
             "AWS_EC2_METADATA_DISABLED": "true",
             "RUNNER_FLEET_SANDBOX_LABELS": str(self.label_pool),

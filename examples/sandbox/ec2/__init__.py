@@ -9,9 +9,10 @@ from pathlib import Path
 from sandbox.calls import CallLog
 from sandbox.ec2 import backend
 from sandbox.ec2.front import Front
-from sandbox.ec2.lifecycle import Event, Lifecycle
+from sandbox.ec2.lifecycle import Lifecycle
 from sandbox.ec2.machines import Machine
 from sandbox.ec2.metadata import Metadata
+from sandbox.ec2.records import Event
 from sandbox.ec2.rules import Rules
 from sandbox.faults import Faults
 from sandbox.serve import Server
@@ -59,6 +60,7 @@ class Ec2:
         self._metadata = Server(Metadata(self._lifecycle)).start()
         self._lifecycle.metadata_url = self._metadata.url
         self.wsgi = Front(self._lifecycle, self.rules, self.log, self.faults)
+        backend.import_shared()
         self._warming = threading.Thread(target=backend.models, args=("us-east-1",), daemon=True)
         self._warming.start()
 

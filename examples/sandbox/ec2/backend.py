@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandbox.ec2.errors import Ec2Error
-from sandbox.ec2.wire import Request
+from sandbox.ec2.wire import Reply, Request, hand_on
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -23,6 +23,21 @@ ACCOUNT = "123456789012"
 IMAGES = Path(__file__).with_name("images.json")
 
 _loading = threading.RLock()
+
+
+def import_shared() -> None:
+    """Import what other code may be importing at the same time.
+
+    Two threads that import packages with circular imports can see them half made; so what moto
+    shares with others is imported before moto is loaded in a thread of its own.
+    """
+    import boto3
+    import cryptography.x509
+    import flask_cors
+    import requests
+    import responses
+
+    del boto3, cryptography, flask_cors, requests, responses
 
 
 @cache
@@ -78,6 +93,12 @@ def models(region: str) -> Any:
 
     with _loading:  # moto builds a region at the first question, and not under a lock
         return ec2_backends[ACCOUNT][region]
+
+
+def ask(request: Request, parameters: dict[str, str] | None = None) -> Reply:
+    """What moto answers, to the request as it came or with other parameters."""
+    models(request.region)
+    return hand_on(application(), request, parameters)
 
 
 def parameters(region: str) -> Any:

@@ -43,3 +43,8 @@ class Ec2Error(Exception):
         self.code = code
         self.message = message
         self.status = status_of(code) if status is None else status
+
+
+def would_have_succeeded() -> Ec2Error:
+    """What EC2 says to a DryRun that is in order."""
+    return Ec2Error("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")

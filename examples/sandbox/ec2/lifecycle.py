@@ -6,73 +6,14 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 from sandbox.ec2 import machines
 from sandbox.ec2.machines import Facts, Machine, Tools
-from sandbox.ec2.rules import Boot, Place, Rules
+from sandbox.ec2.records import CODES, REASONS, Event, Record
+from sandbox.ec2.rules import Rules
 from sandbox.ec2.timers import Timers
-
-CODES = {
-    "pending": 0,
-    "running": 16,
-    "shutting-down": 32,
-    "terminated": 48,
-    "stopping": 64,
-    "stopped": 80,
-}
-_REASONS = {
-    "Client.UserInitiatedShutdown": "User initiated shutdown",
-    "Client.InstanceInitiatedShutdown": "Instance initiated shutdown",
-    "Server.InternalError": "Internal error on launch",
-    "Server.InsufficientInstanceCapacity": "Insufficient capacity",
-    "Server.SpotInstanceTermination": "Spot instance termination",
-}
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that happened to an instance.
-
-    Kinds: launched, running, boot_started, boot_finished (exit_status), shutdown_scheduled
-    (after, in seconds), shutdown_cancelled, rebooted, shutting_down (reason), terminated
-    (reason), stopped (reason), started.
-    """
-
-    at: float  # seconds since the epoch
-    kind: str
-    instance_id: str
-    fields: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass
-class Record:
-    """An instance: moto's model of it and what moto does not keep."""
-
-    model: Any
-    region: str
-    place: Place
-    facts: Facts
-    user_data: str
-    shutdown_behaviour: str
-    boot: Boot
-    launched_at: float
-    ended_at: float | None = None
-    machine: Machine | None = None
-    states: list[tuple[float, str]] = field(default_factory=list)
-    spot_action: str | None = None
-
-    @property
-    def state(self) -> str:
-        return str(self.model.state)
-
-    def state_at(self, moment: float) -> str | None:
-        """The state then; None when it had not been launched yet."""
-        known = [name for at, name in self.states if at <= moment]
-        return known[-1] if known else None
 
 
 class Lifecycle:
@@ -282,6 +223,11 @@ class Lifecycle:
                 if record.state not in ("shutting-down", "terminated")
             ]
 
+    def known(self, region: str) -> list[str]:
+        """The ids of a region's instances."""
+        with self.lock:
+            return [i for i, record in self.records.items() if record.region == region]
+
     def settle(self, seconds: float = 10) -> None:
         """Wait until the processes of ended machines are gone."""
         with self.lock:
@@ -321,7 +267,7 @@ class Lifecycle:
     def _reason(self, record: Record, code: str) -> None:
         from moto.ec2.models.instances import StateReason
 
-        text = _REASONS.get(code, "The instance was ended by the sandbox")
+        text = REASONS.get(code, "The instance was ended by the sandbox")
         record.model.state_reason = StateReason(f"{code}: {text}", code)
         moment = datetime.fromtimestamp(self._clock(), timezone.utc)
         who = "User initiated" if code.startswith("Client.User") else code
