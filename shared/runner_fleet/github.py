@@ -24,7 +24,7 @@ from runner_fleet.errors import GitHubError
 if TYPE_CHECKING:
     from urllib3 import HTTPResponse
 
-REQUEST_TIMEOUT = 15.0
+REQUEST_TIMEOUT = 15
 """Seconds for one request. GitHub gives up after 10 s itself (docs, REST API troubleshooting)."""
 
 LONGEST_WAIT = 90.0
@@ -92,9 +92,9 @@ class GitHub:
         self._requester = github.Github(
             auth=github.Auth.Token(self.token),
             base_url=self.api_url.rstrip("/"),
-            timeout=REQUEST_TIMEOUT,  # type: ignore[arg-type]
+            timeout=REQUEST_TIMEOUT,
             user_agent=f"runner-fleet/{__version__}",
-            retry=_Retry(total=self.attempts, backoff_factor=0.5, backoff_jitter=0.5),
+            retry=_Retry(total=self.attempts, connect=2, backoff_factor=0.5, backoff_jitter=0.5),
             seconds_between_requests=0,
             seconds_between_writes=0,
         ).requester

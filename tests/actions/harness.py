@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from sandbox.calls import Call
 from sandbox.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,6 +94,11 @@ class Actions:
             text=True,
         )
         return Running(process, directory)
+
+    def calls(self) -> list[Call]:
+        """The API calls that actions made; machines and their runners make others."""
+        ours = ("runner-fleet/", "Boto3/")
+        return [call for call in self.world.calls.all() if call.client.startswith(ours)]
 
     def run(
         self, action: str, inputs: Mapping[str, str], env: Mapping[str, str] | None = None

@@ -76,7 +76,8 @@ def test_an_archive_with_another_digest_is_not_run(actions: Actions, world: Worl
 
 
 def test_an_arm_instance_gets_the_runner_for_arm(actions: Actions, world: World) -> None:
-    status, console = booted(actions, world, aws_instance_type="g5g.xlarge")
+    name = "Deep Learning ARM64 Base OSS Nvidia Driver GPU AMI"
+    status, console = booted(actions, world, aws_instance_type="g5g.xlarge", aws_image_name=name)
     assert status == 0, console
     (runner,) = world.github.runners()
     assert runner.arch.lower() == "arm64"

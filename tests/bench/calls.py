@@ -18,7 +18,7 @@ from sandbox.world import World
 
 COUNTS = (1, 4, 16, 40)
 INPUTS = {
-    "aws_image_name": "Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 24.04)",
+    "aws_image_name": "Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 22.04)",
     "aws_instance_type": "g4dn.xlarge",
     "aws_home_dir": "/home/ubuntu",
 }

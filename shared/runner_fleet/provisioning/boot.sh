@@ -111,8 +111,13 @@ install_runner() {
   # The runner is a .NET program and needs ICU; another package manager may hold its lock at boot.
   if ! ldconfig -p 2>/dev/null | grep -q libicu; then
     say "installing the runner's dependencies"
-    again 300 "$directory/bin/installdependencies.sh" || say "could not install dependencies"
+    again 300 install_dependencies || say "could not install the dependencies"
   fi
+}
+
+# The runner's own script does not know Amazon Linux 2023 (actions/runner#2511).
+install_dependencies() {
+  "$directory/bin/installdependencies.sh" || dnf -y install libicu
 }
 
 register() {

@@ -138,17 +138,21 @@ class Start:
             raise
 
     def _undo(self, instances: list[Instance], failure: BaseException) -> None:
-        refused = isinstance(failure, CloudError) and failure.code != "" and not instances
-        if refused:
-            return  # EC2 said no: it launched nothing
-        self.say("Taking back what was started ...")
-        ids = [instance.id for instance in instances] or self._search()
+        ids = [instance.id for instance in instances] or self._search(failure)
+        if not ids:
+            return
+        self.say(f"Taking back {len(ids)} instances ...")
         taken = take_back(ids, self.fleet.labels, self.ec2, self.github, self.say)
         self._report(ids, taken)
 
-    def _search(self) -> list[str]:
-        """Instances of a launch whose reply was lost."""
-        for pause in SEARCH_PAUSES:
+    def _search(self, failure: BaseException) -> list[str]:
+        """Instances of a launch that failed, or whose reply was lost.
+
+        One look is enough when EC2 refused for good: then there can only be something if an
+        earlier try of the same call took effect and its reply was lost.
+        """
+        refused = isinstance(failure, CloudError) and not failure.transient
+        for pause in SEARCH_PAUSES[:1] if refused else SEARCH_PAUSES:
             self.sleep(pause)
             try:
                 found = self.ec2.instances_of(FLEET_TAG, self.fleet.id)
