@@ -76,9 +76,10 @@ def serve(place: Path, signals: Signals) -> None:
                 history = list(world.github.history)
                 for happened in history[seen:]:
                     if happened.kind.startswith(("runner_reg", "runner_rem", "job_")):
-                        print(f"{happened.at:%H:%M:%S}  {happened.kind}  {_named(happened.fields)}")
+                        at = f"{happened.at:%H:%M:%S}"
+                        print(at, happened.kind, _named(happened.fields), flush=True)
                 if len(history) > seen:
-                    world.fill_label_pool()
+                    world.recycle_labels()
                 seen = len(history)
                 time.sleep(0.2)
     finally:

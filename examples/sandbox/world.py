@@ -33,7 +33,9 @@ class World:
         self.directory = directory
         self.calls = CallLog()
         self.faults = Faults()
-        self._labels = list(rc.labels() if labels is None else labels)
+        self._labels = set(rc.labels() if labels is None else labels)
+        self._labels_of: dict[int, set[str]] = {}
+        self._history_seen = 0
         self._github_server = Server()
         self._ec2_server = Server()
         self.github = Simulator(log=self.calls, faults=self.faults)
@@ -56,13 +58,20 @@ class World:
         """A directory with one empty file a label; whoever unlinks one has drawn it."""
         return self.directory / "labels"
 
-    def fill_label_pool(self) -> None:
-        """Put every label back that no registered runner has."""
-        self.label_pool.mkdir(exist_ok=True)
-        taken = {label.name for runner in self.github.runners() for label in runner.labels}
-        for label in self._labels:
-            if label not in taken:
-                (self.label_pool / label).touch()
+    def recycle_labels(self) -> None:
+        """Put the labels of runners that have gone back into the pool, for a world that lives long.
+
+        A label that was drawn for a runner that never registered stays drawn.
+        """
+        taken = {name for one in self.github.runners() for name in one.label_names}
+        for happened in self.github.history[self._history_seen :]:
+            self._history_seen += 1
+            names = self._labels_of.setdefault(happened.fields.get("runner_id", 0), set())
+            if happened.kind == "runner_registered":
+                names.update(self._labels & set(happened.fields["labels"]))
+            elif happened.kind == "runner_removed":
+                for name in names - taken:
+                    (self.label_pool / name).touch()
 
     def environment(self) -> dict[str, str]:
         """What a step of a job on octo-org/gpu-tests sees of this world, credentials included."""
@@ -113,7 +122,11 @@ class World:
             self.github.set_runner_archive(
                 archive.os, archive.architecture, archive.filename, archive.data
             )
-        self.fill_label_pool()
+        self._labels_of.clear()
+        self._history_seen = 0
+        self.label_pool.mkdir(exist_ok=True)
+        for label in self._labels:
+            (self.label_pool / label).touch()
 
     def __enter__(self) -> World:
         self._github_server.application = self.github.wsgi

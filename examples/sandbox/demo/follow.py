@@ -23,6 +23,9 @@ from sandbox.demo.mirror import Mirror
 from sandbox.github import records as github
 from sandbox.world import World
 
+# The simulator's reasons, in words for a reader.
+_HOW_RUNNERS_LEAVE = {"job done": "left after its job", "deleted": "deleted by the API"}
+
 # How much of a failed job's output is shown.
 _TAIL = 25
 
@@ -173,7 +176,8 @@ class Follower:
                 leg.reached("job started", at)
                 self._console.event(f"test: runs on {name}", leg.title, at=at)
             case "runner_removed":
-                how = str(happened.fields.get("reason", "removed"))
+                reason = str(happened.fields.get("reason", "removed"))
+                how = _HOW_RUNNERS_LEAVE.get(reason, reason)
                 leg.left_by[name] = how
                 leg.reached("deregistered", at)
                 self._console.event(f"{name} deregistered: {how}", leg.title, at=at)

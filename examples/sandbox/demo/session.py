@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -10,10 +11,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.act import jobs, processes, staging
+from sandbox.act import jobs, processes
 from sandbox.act.rc import ROOT
-from sandbox.act.runner import Act, clean_environment, write_env_file
-from sandbox.actions_environment import CACHE, prepare
+from sandbox.actions_environment import prepare
 from sandbox.demo.calls import counted
 from sandbox.demo.console import Console
 from sandbox.demo.follow import Follower
@@ -21,10 +21,10 @@ from sandbox.demo.legs import Legs
 from sandbox.demo.mirror import Mirror
 from sandbox.demo.signals import Signals
 from sandbox.demo.table import table
+from sandbox.workflow import start_act
 from sandbox.world import REPOSITORY, World
 
 WORKFLOW = ROOT / "examples" / "workflows" / "matrix-test.yaml"
-EVENT = ROOT / "tests" / "fixtures" / "act" / "workflow_dispatch.json"
 
 # How long what has been stopped may take to be gone (seconds).
 _PATIENCE = 20.0
@@ -41,9 +41,16 @@ class Options:
 
 @contextmanager
 def run_directory(place: Path) -> Iterator[Path]:
-    """A directory for one run; afterwards neither it nor a process that lives in it is left."""
+    """A directory for one run; afterwards neither it nor a process that lives in it is left.
+
+    What a demo that was killed outright has left is removed as well.
+    """
     place.mkdir(parents=True, exist_ok=True)
-    directory = Path(tempfile.mkdtemp(prefix="demo-", dir=place)).resolve()
+    for left_over in place.glob("demo-*-*"):
+        if not Path("/proc", left_over.name.split("-")[1]).exists():
+            processes.end_living_in(left_over.resolve())
+            shutil.rmtree(left_over, ignore_errors=True)
+    directory = Path(tempfile.mkdtemp(prefix=f"demo-{os.getpid()}-", dir=place)).resolve()
     try:
         yield directory
     finally:
@@ -81,39 +88,25 @@ def _follow_act(
     directory: Path,
     signals: Signals,
 ) -> Follower:
-    workflow = WORKFLOW.relative_to(ROOT / "examples" / "workflows")
     run_record = world.github.add_run(
         REPOSITORY,
         name="Matrix Test Caller",
-        path=f".github/workflows/{workflow}",
+        path=f".github/workflows/{WORKFLOW.name}",
         event="workflow_dispatch",
         stays_open=True,
     )
     answers = directory / "answers"
     answers.mkdir()
-    environment = clean_environment(directory / "act")
-    env_file = write_env_file(
-        directory / "act.env",
-        {
-            **world.job_environment(),
-            "GITHUB_RUN_ID": str(run_record.id),
-            "RUNNER_FLEET_CACHE": str(CACHE),
-            "RUNNER_FLEET_SANDBOX_ANSWERS": str(answers),
-            "PATH": environment["PATH"],
-        },
-    )
-    actions = staging.copy_actions(directory / "runner-fleet")
     mirror = Mirror(world.github, REPOSITORY, run_record.id, answers, test_fails=options.test_fails)
     follower = Follower(world, legs, mirror, console, verbose=options.verbose)
-    arguments = [
-        "workflow_dispatch",
-        *("--workflows", f".github/workflows/{workflow}"),
-        *("--eventpath", str(EVENT)),
-        *("--env-file", str(env_file)),
-        *("--local-repository", f"{staging.our_repository()}={actions}"),
-    ]
-    console.event(f"act runs examples/workflows/{workflow}")
-    with Act(arguments, environment) as act:
+    console.event(f"act runs {WORKFLOW.relative_to(ROOT)}")
+    with start_act(
+        world,
+        WORKFLOW.name,
+        directory,
+        run_id=run_record.id,
+        environment={"RUNNER_FLEET_SANDBOX_ANSWERS": str(answers)},
+    ) as act:
         for event in act.events(idle=0.03):
             signals.check()
             if event is not None:
