@@ -1,0 +1,217 @@
+"""The IAM policies beside the actions are enough, and nothing in them is too much.
+
+Run as a user who has exactly that policy, with IAM enforced. What this cannot show: moto ignores
+conditions, and asks for EC2 and SSM actions on the resource `*` only, so these statements are
+widened to that. That the tags the conditions ask for are there is tested for itself; whether an
+ARN has the form that AWS expects for an action is not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from actions.harness import ROOT, Actions, Result
+from sandbox.world import World
+
+ACCOUNT = "123456789012"
+ROLE = "gpu-tests"
+PARAMETER = "golden-image"
+REPOSITORY = "octo-org/gpu-tests"
+TERMINATE = "ec2:TerminateInstances"
+
+# Uses every optional statement, too.
+START = {
+    "aws_image_id": f"resolve:ssm:/{PARAMETER}",
+    "aws_instance_type": "g4dn.xlarge",
+    "aws_home_dir": "/home/ubuntu",
+    "aws_iam_role": ROLE,
+}
+
+
+def filled(action: str) -> dict[str, Any]:
+    """The policy as a user would fill it in."""
+    text = (ROOT / action / "iam-policy.json").read_text(encoding="utf-8")
+    for placeholder, value in (
+        ("ACCOUNT_ID", ACCOUNT),
+        ("OWNER/REPOSITORY", REPOSITORY),
+        ("IMAGE_PARAMETER", PARAMETER),
+        ("INSTANCE_ROLE", ROLE),
+    ):
+        text = text.replace(placeholder, value)
+    policy: dict[str, Any] = json.loads(text)
+    return policy
+
+
+def names(statement: dict[str, Any]) -> list[str]:
+    action = statement["Action"]
+    return [action] if isinstance(action, str) else list(action)
+
+
+def allowed(action: str) -> list[str]:
+    """Every AWS action that a policy allows, once."""
+    statements = filled(action)["Statement"]
+    return sorted({name for statement in statements for name in names(statement)})
+
+
+def judged(action: str, denied: str = "") -> dict[str, Any]:
+    """The policy as moto can judge it, less one AWS action."""
+    policy = filled(action)
+    statements = []
+    for statement in policy["Statement"]:
+        left = [name for name in names(statement) if name != denied]
+        wide = {} if left == ["iam:PassRole"] else {"Resource": "*"}
+        if left:
+            statements.append(statement | {"Action": left} | wide)
+    return policy | {"Statement": statements}
+
+
+class Account:
+    """The AWS account of the world, and the users in it."""
+
+    def __init__(self, world: World, actions: Actions) -> None:
+        self._world = world
+        self._actions = actions
+        self._session = boto3.Session("testing", "testing", region_name="us-east-1")
+        self._clients: list[Any] = []
+        iam = self._iam = self.client("iam")
+        iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument="{}")
+        iam.create_instance_profile(InstanceProfileName=ROLE)
+        iam.add_role_to_instance_profile(InstanceProfileName=ROLE, RoleName=ROLE)
+        self.client("ssm").put_parameter(Name=f"/{PARAMETER}", Value=self._image(), Type="String")
+
+    def _image(self) -> str:
+        images = self.client("ec2").describe_images(
+            Filters=[{"Name": "architecture", "Values": ["x86_64"]}]
+        )["Images"]
+        return str(next(image["ImageId"] for image in images if "Platform" not in image))
+
+    def client(self, service: Any) -> Any:
+        """With all rights, as long as IAM is not enforced."""
+        client = self._session.client(service, endpoint_url=self._world.ec2_url)
+        self._clients.append(client)
+        return client
+
+    def close(self) -> None:
+        for client in self._clients:
+            client.close()
+
+    def user(self, name: str, policy: dict[str, Any] | None) -> dict[str, str]:
+        """The credentials of a new user who has this policy and no other, as variables."""
+        self._iam.create_user(UserName=name)
+        if policy is not None:
+            self._iam.put_user_policy(
+                UserName=name, PolicyName="policy", PolicyDocument=json.dumps(policy)
+            )
+        key = self._iam.create_access_key(UserName=name)["AccessKey"]
+        return {
+            "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
+            "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+            "AWS_SESSION_TOKEN": "",
+        }
+
+    def start(self, **inputs: str) -> dict[str, str]:
+        """Start without IAM; returns what stop-runner is given."""
+        result = self._actions.run("start-runner", START | inputs)
+        assert result.status == 0, result.log
+        return to_stop(result)
+
+    def run(self, action: str, inputs: dict[str, str], user: dict[str, str]) -> Result:
+        """Run as the user; from now on IAM is enforced."""
+        self._world.ec2.enforce_iam()
+        return self._actions.run(action, inputs, user)
+
+
+def refusal(denied: str) -> str:
+    if denied.startswith("ssm:"):
+        # moto refuses in EC2's XML where SSM would answer in JSON: what it says is not understood.
+        return f"is not authorized to perform: {denied}"
+    return f"lacks the permission {denied} "
+
+
+def to_stop(started: Result) -> dict[str, str]:
+    return {
+        "instance_mapping": started.outputs["mapping"],
+        "fleet_id": started.outputs["fleet_id"],
+    }
+
+
+@pytest.fixture
+def account(world: World, tmp_path: Path) -> Iterator[Account]:
+    account = Account(world, Actions(world, tmp_path))
+    yield account
+    account.close()
+
+
+def test_the_policies_are_enough_to_start_and_to_stop(account: Account, world: World) -> None:
+    starter = account.user("starter", judged("start-runner"))
+    stopper = account.user("stopper", judged("stop-runner"))
+    started = account.run("start-runner", START, starter)
+    assert started.status == 0, started.log
+    stopped = account.run("stop-runner", to_stop(started) | {"wait": "true"}, stopper)
+    assert stopped.status == 0, stopped.log
+    assert [instance.state for instance in world.ec2.instances()] == ["terminated"]
+
+
+def test_a_user_without_a_policy_can_do_nothing(account: Account) -> None:
+    result = account.run("start-runner", START, account.user("nobody", None))
+    assert result.status == 1
+    assert result.outputs.keys() <= {"fleet_id", "region"}
+
+
+@pytest.mark.parametrize("denied", [name for name in allowed("start-runner") if name != TERMINATE])
+def test_start_fails_and_names_the_permission_it_lacks(
+    account: Account, world: World, denied: str
+) -> None:
+    user = account.user("starter", judged("start-runner", denied))
+    result = account.run("start-runner", START, user)
+    assert result.status == 1
+    assert [line for line in result.errors if refusal(denied) in line], result.log
+    states = {instance.state for instance in world.ec2.instances()}
+    assert states <= {"shutting-down", "terminated"}
+
+
+def test_start_needs_to_terminate_only_when_it_fails_and_then_says_so(
+    account: Account, world: World
+) -> None:
+    world.ec2.rules.boot(never=True)
+    user = account.user("starter", judged("start-runner", TERMINATE))
+    result = account.run("start-runner", START | {"gh_timeout": "1"}, user)
+    assert result.status == 1
+    assert refusal(TERMINATE) in result.log
+
+
+@pytest.mark.parametrize("denied", allowed("stop-runner"))
+def test_stop_fails_and_names_the_permission_it_lacks(account: Account, denied: str) -> None:
+    left = account.start()
+    user = account.user("stopper", judged("stop-runner", denied))
+    result = account.run("stop-runner", left, user)
+    assert result.status == 1
+    assert [line for line in result.errors if refusal(denied) in line], result.log
+
+
+def test_what_start_launches_carries_the_tag_that_the_conditions_ask_for(account: Account) -> None:
+    account.start()
+    asked = {
+        (operator, key.partition("/")[2], value)
+        for action in ("start-runner", "stop-runner")
+        for statement in filled(action)["Statement"]
+        for operator, pairs in statement.get("Condition", {}).items()
+        for key, value in pairs.items()
+        if key.startswith("aws:")
+    }
+    assert asked == {("StringEquals", "runner-fleet:repository", REPOSITORY)}
+    ec2 = account.client("ec2")
+    [[instance]] = [item["Instances"] for item in ec2.describe_instances()["Reservations"]]
+    [volume] = ec2.describe_volumes()["Volumes"]
+    for resource in (instance, volume):
+        tags = {tag["Key"]: tag["Value"] for tag in resource["Tags"]}
+        assert tags["runner-fleet:repository"] == REPOSITORY
+
+
+def test_a_role_that_may_start_may_stop() -> None:
+    assert set(allowed("stop-runner")) <= set(allowed("start-runner"))

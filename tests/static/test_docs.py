@@ -1,0 +1,168 @@
+"""The READMEs say what the code says: generated parts are up to date, and no message is missing."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ACTIONS = sorted(file.parent.name for file in ROOT.glob("*/action.yml"))
+READMES = [ROOT / "README.md", *(ROOT / action / "README.md" for action in ACTIONS)]
+
+# Where messages are written that a user may see, beside the boot script.
+SOURCES = [
+    *(ROOT / "shared" / "runner_fleet").rglob("*.py"),
+    *(ROOT / "shared/launcher").glob("*.py"),
+]
+SOURCES += [ROOT / "shared" / "launch", *ROOT.glob("*/main.py")]
+BOOT = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.sh"
+
+# How texts begin that are no failure of an action: progress, tables, patterns for what others say,
+# and what only somebody who calls `launch` by hand can be told.
+NO_FAILURES = (
+    *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "building the", "another start"),
+    *("### St", "Nothing was left", "registration removed", "leave it out for"),
+    *("Encoded auth", "perform: (", "connection ", "no space", "hash mismatch", "^(hint|"),
+    *(
+        "usage: ",
+        "no package of this set",
+        "there is no requirement set",
+    ),
+    *("::error title=runner-fleet::…", "the new environment", "Install a newer", "not an http"),
+    *(", since the package index", "… has no wheel"),
+)
+
+# Of a message that is put together, no piece shorter than this tells one from another.
+TELLING = 9
+
+
+def run_docs(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "docs.py"), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+
+
+def test_every_readme_is_up_to_date() -> None:
+    result = run_docs("--check")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_a_generated_part_that_was_edited_is_noticed_and_made_anew(tmp_path: Path) -> None:
+    text = (ROOT / "stop-runner" / "README.md").read_text(encoding="utf-8")
+    copy = tmp_path / "README.md"
+    copy.write_text(text.replace("| `wait` | `false` |", "| `wait` | `true` |"), encoding="utf-8")
+    assert copy.read_text(encoding="utf-8") != text
+    assert run_docs("--check", copy).returncode == 1
+    assert run_docs(copy).returncode == 0
+    assert copy.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("readme", READMES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(readme: Path) -> None:
+    text = readme.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert links
+    for link in links:
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (readme.parent / path).resolve() if path else readme
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def anchors(readme: Path) -> set[str]:
+    """As GitHub makes them from headings: letters, digits and hyphens, in lower case."""
+    headings = re.findall(r"^#+ (.+)$", readme.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_every_statement_of_the_policy_is_explained(action: str) -> None:
+    policy = json.loads((ROOT / action / "iam-policy.json").read_text(encoding="utf-8"))
+    text = (ROOT / action / "README.md").read_text(encoding="utf-8")
+    explained = re.findall(r"^\| `(\w+)` \| .{20,} \|$", section(text, "Permissions"), re.MULTILINE)
+    assert explained == [statement["Sid"] for statement in policy["Statement"]]
+
+
+def section(text: str, heading: str) -> str:
+    found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, heading
+    return found[1]
+
+
+def documented() -> list[str]:
+    """The messages in the troubleshooting tables of the READMEs, with … for what differs."""
+    found = []
+    for readme in READMES[1:]:
+        rows = section(readme.read_text(encoding="utf-8"), "Troubleshooting").split("| Message |")
+        for row in "".join(rows[1:]).splitlines():
+            if row.startswith("| `"):
+                found += re.findall(r"`([^`]+)`", row.split(" | ")[0])
+    return found
+
+
+def literals() -> Iterator[str]:
+    """Every text in the sources, with … for what is put in, except documentation."""
+    for source in SOURCES:
+        tree = ast.parse(source.read_text(encoding="utf-8"))
+        skipped: set[int] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                skipped.add(id(node.value))
+            if isinstance(node, ast.JoinedStr):
+                skipped |= {id(inner) for inner in ast.walk(node)} - {id(node)}
+            if id(node) in skipped:
+                continue
+            if isinstance(node, ast.JoinedStr):
+                yield "".join(
+                    str(part.value) if isinstance(part, ast.Constant) else "…"
+                    for part in node.values
+                )
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+    for message in re.findall(r'fail "([^"]+)"', BOOT.read_text(encoding="utf-8")):
+        yield re.sub(r"\$\([^)]*\)|\$[\w?]+", "…", message)
+
+
+def pieces(message: str) -> list[str]:
+    """The fixed parts of a message, as the code puts it together: input name, verb, hint."""
+    parts = re.split(r"…|: |\bis not ", message)
+    return [part.strip() for part in parts if len(part.strip()) > 3]
+
+
+def test_every_documented_message_is_one_of_the_code() -> None:
+    text = "\n".join(literals())
+    messages = documented()
+    assert len(messages) > 60
+    unknown = [message for message in messages for piece in pieces(message) if piece not in text]
+    assert unknown == []
+
+
+def test_every_message_of_the_code_is_documented() -> None:
+    known = [piece for message in documented() for piece in pieces(message)]
+    known = [piece for piece in known if len(piece) >= TELLING]
+    text = " ".join(" ".join(readme.read_text(encoding="utf-8") for readme in READMES).split())
+    missing = [
+        literal
+        for literal in literals()
+        if " " in literal
+        and len(literal) > 2 * TELLING
+        and not literal.startswith(NO_FAILURES)
+        and " ".join(literal.split()) not in text
+        and not any(piece in literal for piece in known)
+    ]
+    assert missing == []

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Write the parts of the READMEs that repeat something: `docs.py [--check] [FILE...]`.
+
+What stands between
+
+    <!-- generated: KIND ARGUMENT... -->
+    <!-- end of generated -->
+
+is made anew from the file that says it first, so the two cannot disagree:
+
+    inputs ACTION           table of the inputs of ACTION/action.yml
+    outputs ACTION          table of its outputs
+    example FILE [JOB...]   a file as a code block, or only some jobs of a workflow
+    aws-errors              table of the error codes of AWS that the library explains
+
+With --check nothing is written; the exit status is 1 when a file is out of date.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "shared"))
+
+from runner_fleet import aws_errors  # noqa: E402 - the path comes first
+
+FILES = ("README.md", "start-runner/README.md", "stop-runner/README.md")
+
+_SECTION = re.compile(
+    r"(?P<begin><!-- generated: (?P<what>[^\n]+) -->\n).*?(?P<end><!-- end of generated -->)",
+    re.DOTALL,
+)
+_LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+
+
+def inputs(action: str) -> str:
+    """The inputs that must be given come first; otherwise the order is that of action.yml."""
+    declared = _action(action)["inputs"].items()
+    rows = [
+        (f"`{name}`", _needed(entry), _prose(entry["description"]))
+        for name, entry in sorted(declared, key=lambda item: not item[1].get("required"))
+    ]
+    return table(("Input", "Default", "Meaning"), rows)
+
+
+def _needed(entry: dict[str, Any]) -> str:
+    if entry.get("required"):
+        return "**required**"
+    return f"`{entry['default']}`" if "default" in entry else ""
+
+
+def outputs(action: str) -> str:
+    rows = [
+        (f"`{name}`", _prose(entry["description"]))
+        for name, entry in _action(action)["outputs"].items()
+    ]
+    return table(("Output", "Meaning"), rows)
+
+
+def example(file: str, *jobs: str) -> str:
+    """The file as it is: comments and all."""
+    path = ROOT / file
+    text = path.read_text(encoding="utf-8")
+    if jobs:
+        text = "jobs:\n" + "".join(job(text, name) for name in jobs)
+    return f"```{_LANGUAGES[path.suffix]}\n{text.rstrip()}\n```"
+
+
+def job(workflow: str, name: str) -> str:
+    """The lines of one job; KeyError when there is no such job."""
+    found = re.search(rf"^  {re.escape(name)}:\n(?:(?:   .*)?\n)*", workflow, re.MULTILINE)
+    if found is None:
+        raise KeyError(name)
+    return found[0]
+
+
+def aws_error_codes() -> str:
+    codes: dict[str, list[str]] = {}
+    for code, remedy in aws_errors._REMEDIES.items():
+        codes.setdefault(remedy, []).append(f"`{code}`")
+    rows = [(", ".join(names), _prose(remedy)) for remedy, names in codes.items()]
+    return table(("Code", "What it means here, and what to do"), rows)
+
+
+def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |".replace("  |", " |") for cells in lines)
+
+
+def _action(action: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((ROOT / action / "action.yml").read_text("utf-8"))
+    return content
+
+
+def _prose(text: str) -> str:
+    """Text that fits a cell: one line, no cell borders."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+KINDS: dict[str, Callable[..., str]] = {
+    "inputs": inputs,
+    "outputs": outputs,
+    "example": example,
+    "aws-errors": aws_error_codes,
+}
+
+
+def render(text: str) -> str:
+    """The text with every generated part made anew; KeyError for a KIND that does not exist."""
+
+    def section(match: re.Match[str]) -> str:
+        kind, *arguments = match["what"].split()
+        return f"{match['begin']}\n{KINDS[kind](*arguments)}\n\n{match['end']}"
+
+    return _SECTION.sub(section, text)
+
+
+def main(arguments: Sequence[str]) -> int:
+    check = "--check" in arguments
+    named = [Path(argument) for argument in arguments if argument != "--check"]
+    stale = 0
+    for path in named or [ROOT / file for file in FILES]:
+        before = path.read_text(encoding="utf-8")
+        after = render(before)
+        if before == after:
+            continue
+        stale += 1
+        if check:
+            print(f"{path}: out of date; run 'make docs'")
+        else:
+            path.write_text(after, encoding="utf-8")
+            print(f"{path}: written")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
