@@ -42,7 +42,7 @@ lint:
 	@exec .ci/lint $(LAUNCH)
 
 bench:
-	@for bench in tests/bench/*.py; do $(LAUNCH) --path examples --path tests "$$bench"; done
+	@for bench in tests/bench/*.py; do $(LAUNCH) --path examples --path . "$$bench"; done
 
 # The sets that actions run on come first and bind the development set to the same versions.
 UV_COMPILE := $(PYTHON) ../launch --set uv --bin uv pip compile --quiet --universal \

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from actions.harness import Actions
 from sandbox.world import World
+
+from tests.actions.harness import Actions
 
 
 @pytest.fixture

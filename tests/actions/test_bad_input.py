@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from actions.harness import Actions
-from actions.test_start import INPUTS
 from sandbox.world import World
+
+from tests.actions.harness import Actions
+from tests.actions.test_start import INPUTS
 
 BY_ID = {"aws_image_id": "", "aws_image_name": "", "aws_instance_type": "g4dn.xlarge"}
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from actions.harness import Actions, until
-from actions.test_start import INPUTS, assert_nothing_left, live
 from sandbox.faults import Fault
 from sandbox.world import World
+
+from tests.actions.harness import Actions, until
+from tests.actions.test_start import INPUTS, assert_nothing_left, live
 
 
 def booted(actions: Actions, world: World, **inputs: str) -> tuple[int, str]:

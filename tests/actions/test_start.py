@@ -7,9 +7,10 @@ import re
 import signal
 
 import pytest
-from actions.harness import Actions, until
 from sandbox.faults import Fault
 from sandbox.world import World
+
+from tests.actions.harness import Actions, until
 
 INPUTS = {
     "aws_image_name": "Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 22.04)",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
-from actions.harness import Actions
-from actions.test_start import INPUTS, assert_nothing_left, live
 from sandbox.faults import Fault
 from sandbox.world import World
+
+from tests.actions.harness import Actions
+from tests.actions.test_start import INPUTS, assert_nothing_left, live
 
 RUNNERS = "/repos/octo-org/gpu-tests/actions/runners"
 

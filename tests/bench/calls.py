@@ -12,9 +12,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from actions.harness import Actions
 from sandbox.calls import Call
 from sandbox.world import World
+
+from tests.actions.harness import Actions
 
 COUNTS = (1, 4, 16, 40)
 INPUTS = {

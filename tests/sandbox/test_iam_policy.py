@@ -15,8 +15,9 @@ from typing import Any
 
 import boto3
 import pytest
-from actions.harness import ROOT, Actions, Result
 from sandbox.world import World
+
+from tests.actions.harness import ROOT, Actions, Result
 
 ACCOUNT = "123456789012"
 ROLE = "gpu-tests"

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import yaml
-from actions.harness import Actions
 from runner_fleet.action import inputs as read_inputs
 from runner_fleet.errors import InputError
 from runner_fleet.provisioning.options import (
@@ -21,6 +20,8 @@ from runner_fleet.provisioning.options import (
     stop_options,
 )
 from sandbox.world import World
+
+from tests.actions.harness import Actions
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTIONS = sorted(file.parent.name for file in ROOT.glob("*/action.yml"))
