@@ -5,13 +5,14 @@
 #   make test       the tests (ARGS="-k name" for some)
 #   make lint       every check; prints nothing if there is nothing to say
 #   make bench      what it costs: start-up times and API calls
+#   make docs       put inputs, outputs and examples into the READMEs again
 #   make requirements   lock shared/requirements again (UPGRADE=--upgrade for newer versions)
 #   make clean      remove .cache, where everything the above makes is kept
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo sandbox test lint bench requirements clean
+.PHONY: help demo sandbox test lint bench docs requirements clean
 
 PYTHON ?= python3
 LAUNCH := $(PYTHON) shared/launch --set dev
@@ -43,6 +44,9 @@ lint:
 
 bench:
 	@for bench in tests/bench/*.py; do $(LAUNCH) --path examples --path . "$$bench"; done
+
+docs:
+	@exec $(LAUNCH) tools/docs.py
 
 # The sets that actions run on come first and bind the development set to the same versions.
 UV_COMPILE := $(PYTHON) ../launch --set uv --bin uv pip compile --quiet --universal \

@@ -38,8 +38,8 @@ def main(reporter: action.Reporter) -> None:
     progress = Start(
         options=options,
         fleet=fleet,
-        github=GitHub(access.token, access.repository, access.api_url),
-        ec2=Ec2(options.region),
+        github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
+        ec2=Ec2(options.region, "start-runner"),
         say=reporter.say,
         mask=reporter.mask,
         launched=launched,

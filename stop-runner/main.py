@@ -27,8 +27,8 @@ def main(reporter: action.Reporter) -> None:
     access = options.github
     stop = Stop(
         options=options,
-        github=GitHub(access.token, access.repository, access.api_url),
-        ec2=Ec2(options.region),
+        github=GitHub(access.token, access.repository, access.api_url, "stop-runner"),
+        ec2=Ec2(options.region, "stop-runner"),
         say=reporter.say,
     )
     # A cancelled clean-up is a clean-up all the same: finish within the time GitHub leaves.

@@ -64,8 +64,14 @@ def explain(error: ClientError, what: str) -> CloudError:
         remedy = "aws_iam_role takes the name or ARN of an instance profile, not of a role"
     else:
         remedy = _REMEDIES.get(code, "")
-    text = f"{what}: EC2 refused {operation} with {code}: {message}"
+    text = f"{what}: AWS refused {operation} with {code}: {message}"
     return CloudError(f"{text}. {remedy}" if remedy else text, code)
+
+
+def is_denied(error: Exception) -> bool:
+    """Whether the error says that the credentials lack a permission."""
+    response = getattr(error, "response", {})
+    return response.get("Error", {}).get("Code") in _DENIED
 
 
 def unknown_instance_ids(error: ClientError) -> list[str]:

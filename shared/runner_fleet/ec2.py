@@ -16,10 +16,11 @@ from botocore.exceptions import (
     ClientError,
     NoCredentialsError,
     PartialCredentialsError,
+    ProfileNotFound,
 )
 
 from runner_fleet import __version__
-from runner_fleet.aws_errors import explain, unknown_instance_ids
+from runner_fleet.aws_errors import explain, is_denied, unknown_instance_ids
 from runner_fleet.errors import CloudError, FleetError, InputError
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ class Instance:
     state_reason: str = ""  # e.g. "Server.InsufficientInstanceCapacity: ..."; empty while it runs
 
     @property
+    def ended(self) -> bool:
+        return self.state in ENDED_STATES
+
+    @property
     def gone(self) -> bool:
         return self.state in GONE_STATES
 
@@ -72,6 +77,7 @@ class Image:
     name: str
     architecture: str  # EC2's name: x86_64, arm64
     root_device: str  # e.g. /dev/sda1
+    devices: tuple[str, ...]  # all that become volumes, the root device among them
     root_size: int  # GiB; 0 when the image does not say
     created: str  # ISO 8601, sorts as text
     windows: bool
@@ -108,13 +114,8 @@ class Launch:
                 {"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume")
             ],
         }
-        if self.image.root_device:
-            root: dict[str, Any] = {"DeleteOnTermination": True}
-            if self.root_size is not None:
-                root["VolumeSize"] = self.root_size
-            parameters["BlockDeviceMappings"] = [
-                {"DeviceName": self.image.root_device, "Ebs": root}
-            ]
+        if self.image.devices:
+            parameters["BlockDeviceMappings"] = [self._volume(name) for name in self.image.devices]
         if self.subnet_id:
             parameters["SubnetId"] = self.subnet_id
         if self.security_group_ids:
@@ -124,19 +125,31 @@ class Launch:
             parameters["IamInstanceProfile"] = {kind: self.instance_profile}
         return parameters  # type: ignore[return-value]
 
+    def _volume(self, device: str) -> dict[str, Any]:
+        """What differs from the image: a volume goes with its instance, whatever the image says."""
+        volume: dict[str, Any] = {"DeleteOnTermination": True}
+        if device == self.image.root_device and self.root_size is not None:
+            volume["VolumeSize"] = self.root_size
+        return {"DeviceName": device, "Ebs": volume}
+
 
 class Ec2:
     """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
 
-    def __init__(self, region: str) -> None:
+    def __init__(self, region: str, agent: str = "") -> None:
+        """`agent` names the caller in the User-Agent, as CloudTrail shows it."""
         self.region = region
-        self._session = boto3.Session(region_name=region)
         self._config = Config(
             connect_timeout=CONNECT_TIMEOUT,
             read_timeout=READ_TIMEOUT,
             retries={"mode": "standard", "total_max_attempts": 4},
-            user_agent_extra=f"runner-fleet/{__version__}",
+            user_agent_extra=f"runner-fleet/{__version__} {agent}".strip(),
         )
+
+    @cached_property
+    def _session(self) -> boto3.Session:
+        with _explained("AWS configuration"):
+            return boto3.Session(region_name=self.region)
 
     def check_region(self) -> None:
         """Raises `InputError` when boto3 knows no such region."""
@@ -246,15 +259,22 @@ class Ec2:
         """Terminate instances; those that ended already stay so.
 
         Returns the state each instance was in before, by id. EC2 terminates none when it does not
-        know one of the ids: those are reported to `unknown`, and the others are tried again.
+        know one of the ids: those are reported to `unknown`, and the others are tried again. A
+        policy that permits by tag may deny the whole call for an instance that has ended, whose
+        tags EC2 drops after a while: then those are looked for, and reported likewise.
         """
         left = list(dict.fromkeys(ids))
+        looked = False
         while left:
             try:
                 reply = self._client.terminate_instances(InstanceIds=left)
             except (ClientError, BotoCoreError) as error:
                 named = unknown_instance_ids(error) if isinstance(error, ClientError) else []
                 strangers = [key for key in named if key in left]
+                if not strangers and not looked and is_denied(error):
+                    looked = True
+                    living = [key for key, item in self.instances(left).items() if not item.ended]
+                    strangers = [key for key in left if key not in living]
                 if not strangers:
                     raise _failure(error, "terminate") from None
                 for stranger in strangers:
@@ -297,21 +317,25 @@ def _failure(error: ClientError | BotoCoreError, what: str) -> FleetError:
         return explain(error, what)
     if isinstance(error, (NoCredentialsError, PartialCredentialsError)):
         return InputError(_NO_CREDENTIALS)
+    if isinstance(error, ProfileNotFound):
+        return InputError(f"AWS_PROFILE: {error}")
     return CloudError(f"{what}: EC2 gave no usable answer: {error}")
 
 
 def _image(data: Mapping[str, Any]) -> Image:
     root = data.get("RootDeviceName", "")
-    sizes = {
-        mapping.get("DeviceName"): mapping.get("Ebs", {}).get("VolumeSize", 0)
+    volumes = {
+        mapping["DeviceName"]: mapping["Ebs"].get("VolumeSize", 0)
         for mapping in data.get("BlockDeviceMappings", [])
+        if mapping.get("Ebs")
     }
     return Image(
         id=data["ImageId"],
         name=data.get("Name", ""),
         architecture=data.get("Architecture", ""),
         root_device=root,
-        root_size=sizes.get(root, 0),
+        devices=tuple(volumes),
+        root_size=volumes.get(root, 0),
         created=data.get("CreationDate", ""),
         windows=data.get("Platform", "").lower() == "windows",
     )

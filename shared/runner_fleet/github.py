@@ -85,6 +85,7 @@ class GitHub:
     token: str = field(repr=False)
     repository: str
     api_url: str = "https://api.github.com"
+    agent: str = ""  # names the caller in the User-Agent
     attempts: int = 4
     _pages: dict[str, _Page] = field(default_factory=dict, init=False, repr=False)
 
@@ -93,7 +94,7 @@ class GitHub:
             auth=github.Auth.Token(self.token),
             base_url=self.api_url.rstrip("/"),
             timeout=REQUEST_TIMEOUT,
-            user_agent=f"runner-fleet/{__version__}",
+            user_agent=f"runner-fleet/{__version__} {self.agent}".strip(),
             retry=_Retry(total=self.attempts, connect=2, backoff_factor=0.5, backoff_jitter=0.5),
             seconds_between_requests=0,
             seconds_between_writes=0,

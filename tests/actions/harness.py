@@ -11,10 +11,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+import boto3
 import yaml
 from sandbox.calls import Call
 from sandbox.world import World
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2 import EC2Client
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE = 60.0  # seconds; only a hang takes as long
@@ -137,6 +142,17 @@ def parse_outputs(text: str) -> dict[str, str]:
             name, _, value_text = line.partition("=")
             outputs[name] = value_text
     return outputs
+
+
+def aws(world: World, service: Literal["ec2"]) -> EC2Client:
+    """A client of the test's own."""
+    return boto3.client(
+        service,
+        endpoint_url=world.ec2_url,
+        region_name="us-east-1",
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+    )
 
 
 def until(condition: Callable[[], object], what: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sandbox.world import World
 
-from tests.actions.harness import Actions
+from tests.actions.harness import Actions, aws
 from tests.actions.test_start import INPUTS
 
 BY_ID = {"aws_image_id": "", "aws_image_name": "", "aws_instance_type": "g4dn.xlarge"}
@@ -40,11 +40,11 @@ def refused(
         ({"aws_image_name": ""}, "aws_image_name: is required with aws_image_id 'latest'"),
         ({"repo": "gpu-tests"}, "repo: 'gpu-tests' is not a repository as owner/name"),
         ({"aws_instance_type": ""}, "aws_instance_type: is required"),
-        ({"aws_instance_type": "g4dn.huge"}, "aws_instance_type g4dn.huge: EC2 refused"),
+        ({"aws_instance_type": "g4dn.huge"}, "aws_instance_type g4dn.huge: AWS refused"),
         ({"pre_runner_script": "#" * 16384}, "the user data is"),
         (
             {"aws_image_id": "ami-0123456789abcdef0"},
-            "aws_image_id ami-0123456789abcdef0: EC2 refused DescribeImages with InvalidAMIID",
+            "aws_image_id ami-0123456789abcdef0: AWS refused DescribeImages with InvalidAMIID",
         ),
         ({"aws_image_id": "resolve:ssm:/none/such"}, "there is no such SSM parameter"),
         ({"aws_subnet_id": "subnet-0123456789abcdef0"}, "InvalidSubnetID.NotFound"),
@@ -122,7 +122,7 @@ def test_a_volume_smaller_than_the_images_is_refused(actions: Actions, world: Wo
 
 
 def test_a_subnet_and_a_group_of_two_networks_are_refused(actions: Actions, world: World) -> None:
-    ec2 = client(world)
+    ec2 = aws(world, "ec2")
     vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
     group = ec2.describe_security_groups(Filters=[{"Name": "group-name", "Values": ["default"]}])[
@@ -134,20 +134,8 @@ def test_a_subnet_and_a_group_of_two_networks_are_refused(actions: Actions, worl
     assert line.endswith("aws_subnet_id and aws_security_group_id must be of the same VPC")
 
 
-def client(world: World):  # type: ignore[no-untyped-def]
-    import boto3
-
-    return boto3.client(
-        "ec2",
-        endpoint_url=world.ec2_url,
-        region_name="us-east-1",
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
-    )
-
-
 def image(world: World, architecture: str) -> str:
-    found = client(world).describe_images(
+    found = aws(world, "ec2").describe_images(
         Owners=["amazon"], Filters=[{"Name": "architecture", "Values": [architecture]}]
     )
     return str(found["Images"][0]["ImageId"])

@@ -101,6 +101,13 @@ def test_instances_and_volumes_say_whose_they_are(actions: Actions, world: World
     }
 
 
+def test_a_profile_that_is_not_there_is_one_line(actions: Actions, world: World) -> None:
+    result = actions.run("start-runner", INPUTS, {"AWS_PROFILE": "no-such-profile"})
+    assert result.status == 1
+    (line,) = result.errors
+    assert line == "AWS_PROFILE: The config profile (no-such-profile) could not be found"
+
+
 def test_no_secret_is_shown(actions: Actions, world: World) -> None:
     result = actions.run("start-runner", INPUTS)
     token = world.environment()["GH_PAT"]

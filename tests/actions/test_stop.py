@@ -78,8 +78,33 @@ def test_an_unknown_instance_does_not_save_the_others(actions: Actions, world: W
     mapping |= {"i-0123456789abcdef0": "runner-gone0000", "nonsense": "runner-gone0001"}
     result = actions.run("stop-runner", {"instance_mapping": json.dumps(mapping)})
     assert result.status == 0, result.log
-    assert "i-0123456789abcdef0: EC2 does not know this instance" in result.log
+    assert "i-0123456789abcdef0: EC2 does not know this instance, or it has ended" in result.log
     assert_nothing_left(world)
+
+
+def test_an_instance_that_ended_does_not_save_the_others_from_a_policy_by_tag(
+    actions: Actions, world: World
+) -> None:
+    """EC2 drops the tags of ended instances, and a policy by tag then denies the whole call."""
+    outputs = start(actions, 2)
+    world.ec2.end(live(world)[0])
+    denied = Fault("TerminateInstances", status=403, code="UnauthorizedOperation", message="no")
+    world.faults.add(denied)
+    result = actions.run("stop-runner", {"instance_mapping": outputs["mapping"]})
+    assert result.status == 0, result.log
+    assert_nothing_left(world)
+
+
+def test_a_denied_termination_names_the_permission(actions: Actions, world: World) -> None:
+    outputs = start(actions)
+    fault = Fault(
+        "TerminateInstances", status=403, code="UnauthorizedOperation", message="no", times=None
+    )
+    world.faults.add(fault)
+    result = actions.run("stop-runner", {"instance_mapping": outputs["mapping"]})
+    assert result.status == 1
+    (line,) = result.errors
+    assert "lacks the permission ec2:TerminateInstances" in line
 
 
 def test_a_broken_mapping_is_one_error_but_the_fleet_ends(actions: Actions, world: World) -> None:

@@ -46,7 +46,7 @@ def take_back(
     except FleetError as error:
         taken.problems.extend(error.lines)
     for name in taken.unknown:
-        say(f"{name}: EC2 does not know this instance (any more)")
+        say(f"{name}: EC2 does not know this instance, or it has ended")
     try:
         _deregister(set(wanted), {label.lower() for label in labels}, github, taken)
     except GitHubError as error:

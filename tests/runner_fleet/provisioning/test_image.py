@@ -7,7 +7,9 @@ from runner_fleet.provisioning.image import newest
 
 
 def image(name: str, created: str, architecture: str = "x86_64", windows: bool = False) -> Image:
-    return Image(f"ami-{name}", name, architecture, "/dev/sda1", 8, created, windows)
+    return Image(
+        f"ami-{name}", name, architecture, "/dev/sda1", ("/dev/sda1",), 8, created, windows
+    )
 
 
 def test_the_newest_is_taken_whatever_the_order() -> None:
