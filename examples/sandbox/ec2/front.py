@@ -51,9 +51,7 @@ class Front:
         status = 0
         try:
             reply = self._reply(request)
-            if reply is None:
-                wire.hang_up(environ)
-            status = reply.status
+            status = reply.status if reply else 0
         finally:  # the log has the call before the caller has the reply
             if request.operation:
                 query = str(environ.get("QUERY_STRING", ""))
@@ -72,6 +70,8 @@ class Front:
                         fields,
                     )
                 )
+        if reply is None:
+            wire.hang_up(environ)
         return wire.send(reply, start_response)
 
     def _reply(self, request: Request) -> Reply | None:

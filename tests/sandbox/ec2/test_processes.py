@@ -73,6 +73,7 @@ def test_a_reset_ends_all_machines_and_removes_their_files(cloud: Any) -> None:
     root = cloud.root(booted)
 
     cloud.ec2.reset()
+    cloud.ec2.settle()
 
     assert not _alive(process)
     assert not root.exists()
