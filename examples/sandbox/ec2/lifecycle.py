@@ -57,7 +57,7 @@ class Lifecycle:
 
     def _run(self, record: Record) -> None:
         with self.lock:
-            if record.state != "pending":
+            if record.state != "pending" or not self._is_known(record):
                 return
             self._state(record, "running")
             self._tell("running", record)
@@ -77,7 +77,8 @@ class Lifecycle:
             )
 
     def _die(self, record: Record) -> None:
-        self.terminate([record.model.id], record.boot.reason, grace=0)
+        if self._is_known(record):
+            self.terminate([record.model.id], record.boot.reason, grace=0)
 
     # Ending
 
@@ -197,7 +198,7 @@ class Lifecycle:
         self._later(after, instance_id, f"later/{time.monotonic_ns()}", start)
 
     def _switch_off(self, record: Record, reboot: bool) -> None:
-        if record.state != "running":
+        if record.state != "running" or not self._is_known(record):
             return
         reason = "Client.InstanceInitiatedShutdown"
         if reboot:
@@ -252,6 +253,10 @@ class Lifecycle:
         machines.end(booted, grace=0)
         self.settle()
 
+    def _is_known(self, record: Record) -> bool:
+        """Not forgotten by a reset meanwhile."""
+        return self.records.get(record.model.id) is record
+
     def _in_the_background(self, name: str, do: Callable[[], None]) -> None:
         thread = threading.Thread(target=do, name=name, daemon=True)
         with self.lock:
@@ -277,4 +282,5 @@ class Lifecycle:
 
     def _tell(self, kind: str, record: Record, **fields: str) -> None:
         with self.lock:
-            self.history.append(Event(self._clock(), kind, record.model.id, fields))
+            if self._is_known(record):
+                self.history.append(Event(self._clock(), kind, record.model.id, fields))
