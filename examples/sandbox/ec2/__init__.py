@@ -116,7 +116,11 @@ class Ec2:
         self._lifecycle.timers.advance(seconds)
 
     def enforce_iam(self) -> None:
-        """From now on every call needs credentials that IAM's policies allow it; until `reset`."""
+        """From now on every call needs credentials whose policies allow it, until `reset`.
+
+        Users, keys, roles and policies are made through moto's IAM beforehand. EC2 and SSM calls
+        are judged with their resources and conditions (permissions.py), others by moto.
+        """
         backend.enforce_iam()
 
     def settle(self) -> None:

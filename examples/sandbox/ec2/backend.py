@@ -48,6 +48,7 @@ def application() -> WSGIApplication:
         from moto.ec2.models import amis
         from moto.ec2.responses import EC2Response
         from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+        from moto.ssm.responses import SimpleSystemManagerResponse
 
         class CatalogueImage(amis.Ami):
             """An image with the root volume of its own size."""
@@ -71,9 +72,10 @@ def application() -> WSGIApplication:
         amis.AMIS = json.loads(IMAGES.read_text(encoding="utf-8"))
         amis.Ami = CatalogueImage  # type: ignore[misc]
         # The front has asked IAM already, and the request it hands on is not the one signed.
-        EC2Response._authenticate_and_authorize_normal_action = (  # type: ignore[method-assign]
-            lambda *_arguments: None
-        )
+        for responses in (EC2Response, SimpleSystemManagerResponse):
+            responses._authenticate_and_authorize_normal_action = (  # type: ignore[method-assign]
+                lambda *_arguments: None
+            )
         served: WSGIApplication = DomainDispatcherApplication(create_backend_app)
         return served
 
@@ -162,58 +164,41 @@ def enforce_iam(after: float = 0) -> None:
     ActionAuthenticatorMixin.request_count = 0
 
 
-def authorize(request: Request) -> None:
-    """Refuse an EC2 call that IAM does not allow, in EC2's words.
-
-    RunInstances needs more than its own name (EC2 user guide, "Grant permission to launch"):
-    `ec2:CreateTags` for tags, `iam:PassRole` for an instance profile, `ssm:GetParameters` for an
-    image by parameter. moto checks actions and resources, not conditions; EC2 actions are checked
-    against the resource `*`.
-    """
+def iam_is_enforced() -> bool:
+    """Whether IAM has to be asked about this call; counts the calls that are free."""
     from moto import settings
     from moto.core.authorization import ActionAuthenticatorMixin
 
     if ActionAuthenticatorMixin.request_count < settings.INITIAL_NO_AUTH_ACTION_COUNT:
         ActionAuthenticatorMixin.request_count += 1
-        return
-    from moto.ec2.exceptions import EC2ClientError
-    from moto.iam.access_control import IAMRequest
-    from moto.iam.exceptions import NotFoundException
+        return False
+    return True
+
+
+def caller(request: Request) -> tuple[str, list[dict[str, Any]]]:
+    """Who signed the call (an ARN), and the policies that apply. Raises Ec2Error."""
+    from moto.core.exceptions import ServiceException
+    from moto.iam.access_control import IAMPolicy, IAMRequest
     from werkzeug.exceptions import HTTPException
     from werkzeug.wrappers import Request as HttpRequest
 
     http = HttpRequest({k: v for k, v in request.environ.items() if k != "werkzeug.request"})
-    path = http.full_path.rstrip("?")
     try:
         asked = IAMRequest(
-            account_id=ACCOUNT, method=http.method, path=path, data={}, body=request.body,
-            headers=dict(http.headers), action=request.operation,
-        )  # fmt: skip
+            account_id=ACCOUNT,
+            method=http.method,
+            path=http.full_path.rstrip("?"),
+            data={},
+            body=request.body,
+            headers=dict(http.headers),
+            action=request.operation,
+        )
         asked.check_signature()
-        for action, resource in _needed(request):
-            asked._action = action
-            asked.check_action_permitted(resource)
-    except (HTTPException, EC2ClientError, NotFoundException) as refused:
-        if "AccessDenied" not in type(refused).__name__:
-            raise Ec2Error(
-                "AuthFailure", "AWS was not able to validate the provided access credentials"
-            ) from refused
-        raise Ec2Error(
-            "UnauthorizedOperation",
-            "You are not authorized to perform this operation. "
-            f"User: {asked._access_key.arn} is not authorized to perform: {action}",
-        ) from refused
-
-
-def _needed(request: Request) -> list[tuple[str, str]]:
-    needed = [(f"ec2:{request.operation}", "*")]
-    if request.operation == "RunInstances":
-        if request.structures("TagSpecification"):
-            needed.append(("ec2:CreateTags", "*"))
-        name, arn = request.text("IamInstanceProfile.Name"), request.text("IamInstanceProfile.Arn")
-        if name or arn:
-            found = profile(name, arn)
-            needed += [("iam:PassRole", role.arn) for role in (found.roles if found else [])]
-        if request.text("ImageId").startswith("resolve:ssm:"):
-            needed.append(("ssm:GetParameters", "*"))
-    return needed
+    except (HTTPException, ServiceException) as refused:
+        if request.service == "ssm":
+            msg = "The security token included in the request is invalid."
+            raise Ec2Error("UnrecognizedClientException", msg) from refused
+        msg = "AWS was not able to validate the provided access credentials"
+        raise Ec2Error("AuthFailure", msg) from refused
+    key = asked._access_key
+    return str(key.arn), [IAMPolicy(policy)._policy_json for policy in key.collect_policies()]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from sandbox.calls import Call, CallLog
-from sandbox.ec2 import backend, wire
+from sandbox.ec2 import backend, permissions, wire
 from sandbox.ec2.describing import Describing
 from sandbox.ec2.ending import Ending
 from sandbox.ec2.errors import Ec2Error, code_of
@@ -25,6 +25,7 @@ class Front:
     """Logs every call, applies the faults, and corrects what moto does differently."""
 
     def __init__(self, lifecycle: Lifecycle, rules: Rules, log: CallLog, faults: Faults) -> None:
+        self._lifecycle = lifecycle
         self._log = log
         self._faults = faults
         self._launching = Launching(lifecycle, rules, log)
@@ -51,9 +52,7 @@ class Front:
         status = 0
         try:
             reply = self._reply(request)
-            if reply is None:
-                wire.hang_up(environ)
-            status = reply.status
+            status = reply.status if reply else 0
         finally:  # the log has the call before the caller has the reply
             if request.operation:
                 query = str(environ.get("QUERY_STRING", ""))
@@ -72,6 +71,8 @@ class Front:
                         fields,
                     )
                 )
+        if reply is None:
+            wire.hang_up(environ)
         return wire.send(reply, start_response)
 
     def _reply(self, request: Request) -> Reply | None:
@@ -93,15 +94,17 @@ class Front:
         return _faulty(request, fault) if fault.status else reply
 
     def _carry_out(self, request: Request, stale: float = 0.0) -> Reply:
-        if request.service != "ec2":
+        if request.service not in ("ec2", "ssm"):
             return wire.hand_on(backend.application(), request)
         try:
-            backend.authorize(request)
+            permissions.authorize(request, self._lifecycle.records)
+            if request.service == "ssm":
+                return wire.hand_on(backend.application(), request)
             if stale and request.operation == "DescribeInstances":
                 return self._describing.instances(request, self._log.clock() - stale)
             return self._operations.get(request.operation, backend.ask)(request)
         except Ec2Error as error:
-            return wire.error("ec2", error.code, error.message, error.status)
+            return wire.error(request.service, error.code, error.message, error.status)
 
 
 def _faulty(request: Request, fault: Fault) -> Reply:

@@ -108,6 +108,9 @@ def _tags(request: Request) -> None:
 
 def _image(models: Any, request: Request) -> Any:
     image_id = request.text("ImageId")
+    if any(name.startswith("LaunchTemplate.") for name in request.parameters):
+        msg = "The sandbox does not know launch templates."
+        raise Ec2Error("InvalidParameterCombination", msg)
     if not image_id:
         raise Ec2Error("MissingParameter", "The request must contain the parameter ImageId")
     if image_id.startswith("resolve:ssm:"):

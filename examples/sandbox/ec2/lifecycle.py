@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -31,7 +30,7 @@ class Lifecycle:
         self._rules = rules
         self._directory = directory
         self._tools: Tools | None = None
-        self._enders: list[threading.Thread] = []
+        self._under_way: list[threading.Thread] = []
 
     # Launching
 
@@ -58,7 +57,7 @@ class Lifecycle:
 
     def _run(self, record: Record) -> None:
         with self.lock:
-            if record.state != "pending":
+            if record.state != "pending" or not self._is_known(record):
                 return
             self._state(record, "running")
             self._tell("running", record)
@@ -78,7 +77,8 @@ class Lifecycle:
             )
 
     def _die(self, record: Record) -> None:
-        self.terminate([record.model.id], record.boot.reason, grace=0)
+        if self._is_known(record):
+            self.terminate([record.model.id], record.boot.reason, grace=0)
 
     # Ending
 
@@ -143,10 +143,7 @@ class Lifecycle:
         if not booted:
             finish()
             return
-        ender = threading.Thread(target=finish, name="ec2-end", daemon=True)
-        with self.lock:
-            self._enders = [*(e for e in self._enders if e.is_alive()), ender]
-            ender.start()
+        self._in_the_background("ec2-end", finish)
 
     def _terminated(self, record: Record, reason: str) -> None:
         with self.lock:
@@ -201,7 +198,7 @@ class Lifecycle:
         self._later(after, instance_id, f"later/{time.monotonic_ns()}", start)
 
     def _switch_off(self, record: Record, reboot: bool) -> None:
-        if record.state != "running":
+        if record.state != "running" or not self._is_known(record):
             return
         reason = "Client.InstanceInitiatedShutdown"
         if reboot:
@@ -231,22 +228,22 @@ class Lifecycle:
     def settle(self, seconds: float = 10) -> None:
         """Wait until the processes of ended machines are gone."""
         with self.lock:
-            enders = list(self._enders)
-        for ender in enders:
-            ender.join(timeout=seconds)
+            under_way = list(self._under_way)
+        for thread in under_way:
+            thread.join(timeout=seconds)
 
     def reset(self) -> None:
-        """End and forget every machine, and remove its files."""
+        """End and forget every machine; its files go soon after."""
         with self.lock:
             self.timers.cancel("")
             gone = list(self.records.values())
             self.records = {}
             self.history = []
-        machines.end([record.machine for record in gone if record.machine], grace=0)
+        booted = [record.machine for record in gone if record.machine]
+        machines.end(booted, grace=0)
         self.settle()
-        for record in gone:
-            if record.machine:
-                shutil.rmtree(record.machine.root, ignore_errors=True)
+        if booted:
+            self._in_the_background("ec2-remove", lambda: machines.remove(booted))
 
     def close(self) -> None:
         """End every machine; its files stay, for whoever wants to know why."""
@@ -255,6 +252,16 @@ class Lifecycle:
             booted = [record.machine for record in self.records.values() if record.machine]
         machines.end(booted, grace=0)
         self.settle()
+
+    def _is_known(self, record: Record) -> bool:
+        """Not forgotten by a reset meanwhile."""
+        return self.records.get(record.model.id) is record
+
+    def _in_the_background(self, name: str, do: Callable[[], None]) -> None:
+        thread = threading.Thread(target=do, name=name, daemon=True)
+        with self.lock:
+            self._under_way = [*(t for t in self._under_way if t.is_alive()), thread]
+            thread.start()
 
     def _later(self, seconds: float, instance_id: str, what: str, do: Callable[[], None]) -> None:
         self.timers.after(seconds, f"{instance_id}/{what}", do)
@@ -275,4 +282,5 @@ class Lifecycle:
 
     def _tell(self, kind: str, record: Record, **fields: str) -> None:
         with self.lock:
-            self.history.append(Event(self._clock(), kind, record.model.id, fields))
+            if self._is_known(record):
+                self.history.append(Event(self._clock(), kind, record.model.id, fields))

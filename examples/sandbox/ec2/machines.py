@@ -23,7 +23,7 @@ STAND_INS = Path(__file__).parent / "machine" / "bin"
 HOST_COMMANDS = Path(__file__).parent / "machine" / "host-commands.txt"
 GRACE = 2.0  # seconds from SIGTERM to SIGKILL; a real shutdown leaves up to 90
 _CONSOLE = "var/log/cloud-init-output.log"
-_DIRECTORIES = ("dev", "etc", "opt", "root", "run", "tmp", "usr", "var/lib", "var/log", "var/tmp")
+_DIRECTORIES = ("etc", "root", "run", "tmp", "usr", "var/log")
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,7 @@ class Machine:
 
     def boot(self, user_data: str, on_exit: Callable[[int], None]) -> None:
         """Run the user data as cloud-init does; `on_exit` gets its exit status."""
-        script = self.root / "var/lib/cloud/user-data"
-        script.parent.mkdir(parents=True)
+        script = self.root / "run/user-data"
         script.write_text(user_data)
         script.chmod(0o700)
         with (self.root / _CONSOLE).open("ab", buffering=0) as console:
@@ -170,3 +169,9 @@ def end(machines: list[Machine], grace: float = GRACE) -> None:
     if machines:
         sessions = {machine.session for machine in machines if machine.session}
         processes.end([machine.root for machine in machines], sessions, grace)
+
+
+def remove(machines: list[Machine]) -> None:
+    """Remove the machines' files."""
+    for machine in machines:
+        shutil.rmtree(machine.root, ignore_errors=True)

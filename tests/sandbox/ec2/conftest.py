@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +99,22 @@ class Cloud:
         return self.ec2.machines[instance_id].root
 
 
+@cache
+def _session() -> Any:
+    """One for all clients: it keeps the services' models, which take long to load."""
+    return boto3.Session()
+
+
 def _client(service: str, region: str, url: str, **keys: str) -> Any:
     config = Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=20)
-    session = boto3.Session(
+    return _session().client(
+        service,
+        region_name=region,
+        endpoint_url=url,
+        config=config,
         aws_access_key_id=keys.get("key", "testing"),
         aws_secret_access_key=keys.get("secret", "testing"),
     )
-    return session.client(service, region_name=region, endpoint_url=url, config=config)
 
 
 @pytest.fixture(scope="session")

@@ -35,10 +35,7 @@ def _started(cloud: Any, script: str) -> tuple[str, int]:
     ],
     ids=["child", "session", "orphan", "no environment", "no signals"],
 )
-def test_every_process_of_a_machine_ends_with_its_instance(
-    cloud: Any, script: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sandbox.ec2.machines.GRACE", 0.3)
+def test_every_process_of_a_machine_ends_with_its_instance(cloud: Any, script: str) -> None:
     booted, process = _started(cloud, script)
     assert _alive(process)
 
@@ -73,10 +70,24 @@ def test_a_reset_ends_all_machines_and_removes_their_files(cloud: Any) -> None:
     root = cloud.root(booted)
 
     cloud.ec2.reset()
+    cloud.ec2.settle()
 
     assert not _alive(process)
     assert not root.exists()
     assert cloud.ec2.instances() == []
+
+
+def test_what_a_forgotten_machine_does_is_not_told(cloud: Any) -> None:
+    _started(cloud, "sleep 1000 & echo $! >pid")
+    cloud.ec2.rules.boot(delay=60)
+    cloud.boot("echo up")
+
+    cloud.ec2.reset()
+    cloud.ec2.advance(60)
+    cloud.ec2.settle()
+
+    assert cloud.ec2.history == []
+    assert cloud.ec2.machines == {}
 
 
 def test_forty_machines_boot_at_once(cloud: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ import requests
 from sandbox import runner
 from sandbox.github import Simulator
 from sandbox.serve import Server
+from werkzeug.test import run_wsgi_app
+from werkzeug.wrappers import Response
 
 REPOSITORY = "octo-org/gpu-tests"
 
@@ -25,6 +27,7 @@ class Scene:
     cloud: Any
     github: Simulator
     url: str
+    scripted: Scripted
 
     def token(self, kind: str = "registration") -> str:
         reply = self.api("POST", f"/repos/{REPOSITORY}/actions/runners/{kind}-token")
@@ -66,10 +69,27 @@ class Scene:
         )
 
 
+class Scripted:
+    """The simulator, whose jobs have a script when they are acquired."""
+
+    def __init__(self, github: Simulator) -> None:
+        self._wsgi = github.wsgi
+        self.script = ""
+
+    def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
+        if not (self.script and environ["PATH_INFO"].endswith("/acquire")):
+            return self._wsgi(environ, start_response)
+        chunks, _, _ = run_wsgi_app(self._wsgi, environ, buffered=True)
+        body = json.loads(b"".join(chunks))
+        body["job"] |= {"script": self.script, "env": {"GITHUB_JOB": "test"}}
+        return Response(json.dumps(body), 200)(environ, start_response)
+
+
 @pytest.fixture
 def scene(cloud: Any) -> Iterator[Scene]:
     github = Simulator()
-    with Server(github.wsgi) as server:
+    scripted = Scripted(github)
+    with Server(scripted) as server:
         github.url = server.url
         github.add_repository(REPOSITORY)
         github.add_token("admin", repos={REPOSITORY: "admin"})
@@ -77,7 +97,7 @@ def scene(cloud: Any) -> Iterator[Scene]:
             github.set_runner_archive(
                 archive.os, archive.architecture, archive.filename, archive.data
             )
-        yield Scene(cloud, github, server.url)
+        yield Scene(cloud, github, server.url, scripted)
         cloud.ec2.reset()
 
 
@@ -220,6 +240,31 @@ def test_a_runner_that_is_told_to_stop_goes_offline(scene: Scene) -> None:
     scene.cloud.ec2.settle()
 
     assert [each.status for each in scene.github.runners()] == ["offline"]
+
+
+@pytest.mark.parametrize(("status", "conclusion"), [(0, "success"), (3, "failure")])
+def test_a_job_s_script_is_run_in_the_work_folder(
+    scene: Scene, status: int, conclusion: str
+) -> None:
+    scene.scripted.script = f'echo "$GITHUB_JOB of $GITHUB_REPOSITORY in $PWD"; exit {status}'
+    scene.queue()
+
+    console = scene.run(EPHEMERAL)
+
+    assert [each.conclusion for each in scene.github.jobs()] == [conclusion]
+    assert f"test of {REPOSITORY} in " in console
+    assert "/home/ubuntu/r/_work/gpu-tests/gpu-tests\n" in console
+
+
+def test_a_job_s_script_ends_when_the_job_is_over(scene: Scene) -> None:
+    scene.scripted.script = "echo working; exec sleep 1000"
+    job = scene.queue()
+    booted = scene.boot(EPHEMERAL)
+    scene.cloud.until(lambda: "working" in scene.cloud.ec2.console(booted))
+
+    scene.github.finish_job(job.id, "cancelled")
+
+    assert "completed with result: Canceled" in scene.cloud.until_finished(booted)
 
 
 def test_a_deleted_runner_ends(scene: Scene) -> None:

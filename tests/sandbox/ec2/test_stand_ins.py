@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -36,8 +36,10 @@ class Site:
         self.failures = 2
         self.release = threading.Event()
 
-    @Request.application
-    def wsgi(self, request: Request) -> Response:
+    def wsgi(self, environ: Any, start_response: Any) -> Iterable[bytes]:
+        return self._answer(Request(environ))(environ, start_response)
+
+    def _answer(self, request: Request) -> Response:
         self.asked.append(f"{request.method} {request.path}")
         match request.path:
             case "/file":

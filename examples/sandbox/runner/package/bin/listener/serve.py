@@ -29,10 +29,8 @@ def run(words: list[str]) -> int:
     once = bool(kept.get("ephemeral")) or "once" in given
     for number in _SIGNALS:
         signal.signal(number, _leave)
-    connected = False
     try:
         _connect(server)
-        connected = True
         say(f"\nCurrent runner version: '{settings.release()['version']}'")
         say(f"{stamp()}: Listening for Jobs")
         _listen(kept, server, once)
@@ -43,9 +41,8 @@ def run(words: list[str]) -> int:
     finally:
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
-        if connected:
-            with contextlib.suppress(OSError):
-                server.call("DELETE", "/_runner/session")
+        with contextlib.suppress(OSError):  # a session may be open, also when nothing said so yet
+            server.call("DELETE", "/_runner/session")
     return 0
 
 
