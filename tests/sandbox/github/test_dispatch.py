@@ -271,10 +271,12 @@ class TestRunnersThatStayAway:
         runner = github.add_runner(REPO, "node", status="offline", ephemeral=True)
         clock.advance(hours=20)
         github.set_runner(runner.id, status="online")
-        clock.advance(hours=20)
+        clock.advance(hours=1)
         github.set_runner(runner.id, status="offline")
-        clock.advance(hours=23)
+        clock.advance(hours=23.9)
         assert len(github.runners()) == 1
+        clock.advance(hours=0.1)
+        assert github.runners() == []
 
     def test_one_that_dies_with_a_job_stays_busy_until_the_job_has_failed(
         self, github: Simulator, api: Api, clock: VirtualClock
