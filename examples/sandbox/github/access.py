@@ -1,4 +1,8 @@
-"""Who may do what: the permission table, and how GitHub says no (reference §7.3 and §8)."""
+"""Who may do what, and how GitHub says no.
+
+The permissions are those that docs.github.com/rest/authentication lists under "Permissions required
+for GitHub Apps"; what a workflow's `permissions:` can hold is part of its syntax.
+"""
 
 from __future__ import annotations
 

@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 from flask import Response, request
 
 from sandbox.faults import Fault
+from sandbox.github.bodies import json_body, no_content, reply
 from sandbox.github.errors import ApiError
 from sandbox.github.knobs import Knobs
-from sandbox.github.web import Routes, Web, json_body, no_content, reply
+from sandbox.github.web import Routes, Web
 
 if TYPE_CHECKING:
     from sandbox.github.simulator import Simulator

@@ -112,7 +112,6 @@ def acquire(state: State, job_id: int, runner_id: int) -> Job:
 
 def complete(state: State, job: Job, conclusion: str) -> Job:
     """The job is over, by its runner, from outside, or by time; completing it again is nothing."""
-    job = state.jobs.rows[job.id]
     if job.status == "completed":
         return job
     state.queued.pop(job.id, None)

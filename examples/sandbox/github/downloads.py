@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from flask import Response
 
 from sandbox.github import render_repositories as repositories
+from sandbox.github.bodies import reply
 from sandbox.github.errors import not_found
-from sandbox.github.web import Routes, Web, reply
+from sandbox.github.web import Routes, Web
 
 PLATFORMS = (
     ("osx", "x64", "tar.gz"),

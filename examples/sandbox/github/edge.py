@@ -12,7 +12,7 @@ from werkzeug.test import run_wsgi_app
 
 from sandbox.calls import Call
 from sandbox.faults import Fault
-from sandbox.github.errors import default_body
+from sandbox.github.errors import JSON, error_page
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -125,12 +125,10 @@ class Edge:
 
 
 def _faulty(fault: Fault) -> Reply:
-    text, kind = default_body(fault.status)
+    text, kind = error_page(fault.status, fault.message)
     if fault.body is not None:
         text = fault.body
-        kind = "text/html" if text.lstrip().startswith("<") else "application/json; charset=utf-8"
-    elif fault.message:
-        text = text.replace("Server Error", fault.message)
+        kind = "text/html" if text.lstrip().startswith("<") else JSON
     headers = {"Content-Type": kind, **fault.headers}
     return fault.status, list(headers.items()), text.encode()
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+JSON = "application/json; charset=utf-8"
 DOCS = "https://docs.github.com/rest"
 RATE_LIMIT_DOCS = f"{DOCS}/overview/rate-limits-for-the-rest-api"
 
@@ -59,20 +60,21 @@ def validation_failed(*details: str, documentation: str = DOCS) -> ApiError:
     return ApiError(422, "Validation Failed", errors=details, documentation=documentation)
 
 
-def default_body(status: int) -> tuple[str, str]:
+_USUAL = {
+    401: "Bad credentials",
+    403: "Forbidden",
+    404: "Not Found",
+    409: "Conflict",
+    422: "Validation Failed",
+    429: "You have exceeded a secondary rate limit. Please wait a few minutes.",
+}
+
+
+def error_page(status: int, message: str = "") -> tuple[str, str]:
     """Body and content type of an error that has no better one: what a fault answers with."""
-    if status in (502, 503, 504):
+    if status in (502, 503, 504) and not message:
         return UNICORN, "text/html; charset=utf-8"
-    message = {
-        401: "Bad credentials",
-        403: "Forbidden",
-        404: "Not Found",
-        409: "Conflict",
-        422: "Validation Failed",
-        429: "You have exceeded a secondary rate limit. Please wait a few minutes before you try "
-        "again.",
-    }.get(status, "Server Error")
-    body = {"message": message, "documentation_url": DOCS, "status": str(status)}
-    if status == 429:
-        body["documentation_url"] = f"{RATE_LIMIT_DOCS}#about-secondary-rate-limits"
-    return json.dumps(body), "application/json; charset=utf-8"
+    limited = status == 429
+    documentation = f"{RATE_LIMIT_DOCS}#about-secondary-rate-limits" if limited else DOCS
+    message = message or _USUAL.get(status, "Server Error")
+    return json.dumps(ApiError(status, message, documentation=documentation).body()), JSON

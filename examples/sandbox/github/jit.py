@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox.github import bodies, runners
 from sandbox.github import render_repositories as repositories
-from sandbox.github import runners, web
 from sandbox.github.errors import invalid_request, not_found, validation_failed
 from sandbox.github.records import Label, Runner
 from sandbox.github.state import State
@@ -19,12 +19,13 @@ MAX_LABELS = 100
 def generate(state: State, scope: str, body: Mapping[str, Any], base: str) -> tuple[Runner, str]:
     """The runner and its encoded configuration. 404 unknown group, 409 name taken, 422 labels.
 
-    No default label is added, and every label is read-only (reference §2.6).
+    No default label is added, and every label is read-only, as in PyGithub's recording of a real
+    reply (`Organization.testSelfHostedRunnerJitConfig`).
     """
-    name = web.string(body, "name")
+    name = bodies.string(body, "name")
     if "runner_group_id" not in body:
         raise invalid_request('"runner_group_id" wasn\'t supplied.')
-    names = web.string_list(body, "labels")
+    names = bodies.string_list(body, "labels")
     if not name:
         raise validation_failed("Name cannot be empty")
     if not 1 <= len(names) <= MAX_LABELS:

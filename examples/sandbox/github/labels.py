@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sandbox.github import dispatch
-from sandbox.github.errors import ApiError, not_found, validation_failed
+from sandbox.github.errors import not_found, validation_failed
 from sandbox.github.records import Label, Runner
 from sandbox.github.runners import MAX_LABEL_LENGTH, unique_labels
 from sandbox.github.state import State
@@ -65,8 +65,6 @@ def write(
     names: Sequence[str],
     after: tuple[Label, ...],
 ) -> Runner:
-    if runner.leaving:
-        raise ApiError(422, f'Runner "{runner.name}" is being removed.')
     changed = state.runners.put(runner.id, replace(runner, labels=after, stale_keys=None))
     state.record(
         "labels_changed",

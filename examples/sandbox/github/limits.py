@@ -1,4 +1,7 @@
-"""Rate limits: the hourly budget of a token, and the secondary limits (reference §7)."""
+"""Rate limits: the hourly budget of a token, and the secondary limits.
+
+docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
+"""
 
 from __future__ import annotations
 

@@ -10,13 +10,8 @@ from sandbox.github.state import State
 
 
 def is_idle(runner: Runner) -> bool:
-    """Whether a job could be sent to it: connected, without one, and staying."""
-    return (
-        runner.status == "online"
-        and runner.job_id is None
-        and not runner.busy
-        and not runner.leaving
-    )
+    """Whether a job could be sent to it: connected, and without one."""
+    return runner.status == "online" and runner.job_id is None and not runner.busy
 
 
 def fits(job: Job, runner: Runner) -> bool:

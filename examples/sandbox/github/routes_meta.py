@@ -8,10 +8,11 @@ from flask import Response
 
 from sandbox.github import access
 from sandbox.github import render_repositories as repositories
+from sandbox.github.bodies import reply
 from sandbox.github.errors import ApiError, not_found
 from sandbox.github.limits import REGISTRATIONS, Budget
 from sandbox.github.records import Repository
-from sandbox.github.web import Routes, Web, reply
+from sandbox.github.web import Routes, Web
 
 
 class MetaRoutes(Routes):

@@ -7,9 +7,10 @@ from flask import Response
 from sandbox.github import refs
 from sandbox.github import render_repositories as repositories
 from sandbox.github.access import Level
+from sandbox.github.bodies import json_body, no_content, reply, string, string_list
 from sandbox.github.errors import invalid_request, not_found
 from sandbox.github.records import Repository
-from sandbox.github.web import Routes, Web, json_body, no_content, reply, string, string_list
+from sandbox.github.web import Routes, Web
 
 
 class RefRoutes(Routes):

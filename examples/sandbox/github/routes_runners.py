@@ -9,9 +9,10 @@ from typing import Any, Literal
 from flask import Response, request
 
 from sandbox.github import jit, labels, pagination, render, runners, scope_tokens
+from sandbox.github.bodies import json_body, no_content, reply, string_list
 from sandbox.github.errors import not_found
 from sandbox.github.records import Runner
-from sandbox.github.web import Routes, Web, json_body, no_content, reply, string_list
+from sandbox.github.web import Routes, Web
 
 
 class RunnerRoutes(Routes):

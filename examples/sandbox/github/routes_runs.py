@@ -9,9 +9,10 @@ from flask import Response, request
 
 from sandbox.github import pagination, render, run_filters, runs
 from sandbox.github.access import Level
+from sandbox.github.bodies import json_body, no_content, reply, string
 from sandbox.github.errors import ApiError, invalid_request, not_found, validation_failed
 from sandbox.github.records import Job, Repository, Run
-from sandbox.github.web import Routes, Web, json_body, no_content, reply, string
+from sandbox.github.web import Routes, Web
 
 MOST_INPUTS = 25
 

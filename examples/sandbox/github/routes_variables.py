@@ -9,9 +9,10 @@ from flask import Response, request
 
 from sandbox.github import pagination, render
 from sandbox.github.access import Level
+from sandbox.github.bodies import json_body, no_content, reply, string
 from sandbox.github.errors import ApiError, not_found, validation_failed
 from sandbox.github.records import Repository, Variable
-from sandbox.github.web import Routes, Web, json_body, no_content, reply, string
+from sandbox.github.web import Routes, Web
 
 _NAME = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*\Z")
 LARGEST_VALUE = 48 * 1024

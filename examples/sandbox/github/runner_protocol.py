@@ -68,9 +68,10 @@ from typing import Any
 from flask import Response, request
 
 from sandbox.github import connection, dispatch, runners, scope_tokens, scopes
+from sandbox.github.bodies import json_body, no_content, reply
 from sandbox.github.errors import ApiError, not_found, validation_failed
 from sandbox.github.records import Job, Label, Runner
-from sandbox.github.web import Routes, Web, json_body, no_content, reply
+from sandbox.github.web import Routes, Web
 
 LONGEST_WAIT = 60.0
 DEFAULT_WAIT = 50.0

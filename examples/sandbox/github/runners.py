@@ -178,7 +178,7 @@ def delete(state: State, scope: str, runner_id: int) -> None:
     runner = get(state, scope, runner_id)
     dispatched = runner.job_id is not None and not runner.busy
     refused = dispatched and state.knobs.delete_while_dispatched == "refuse"
-    if runner.busy or runner.leaving or refused:
+    if runner.busy or refused:
         message = f'Runner "{runner.name}" is currently running a job and cannot be deleted.'
         raise ApiError(422, message)
     remove(state, runner, "deleted")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sandbox.calls import CallLog
 from sandbox.faults import Faults
@@ -17,9 +17,6 @@ from sandbox.github.limits import HOURLY, Limits, Secondary
 from sandbox.github.records import Event, Identity, Job, Label, Repository, Run, Runner, TokenKind
 from sandbox.github.refs import initial_commit
 from sandbox.github.state import Clock, State, number_of, utc_now
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
 
 
 class Simulator:
@@ -41,7 +38,7 @@ class Simulator:
         self.limits = Limits()
         self.archives = Archives()
         self.url = ""
-        self.wsgi: WSGIApplication = build(self)
+        self.wsgi = build(self)
 
     @property
     def knobs(self) -> Knobs:

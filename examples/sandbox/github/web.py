@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,8 @@ from flask import Flask, Request, Response, g, request
 from werkzeug.exceptions import HTTPException
 
 from sandbox.github import access, edge, scopes
-from sandbox.github.errors import ApiError, invalid_request, not_found
+from sandbox.github.bodies import reply
+from sandbox.github.errors import ApiError, not_found
 from sandbox.github.limits import HOURLY, Limits
 from sandbox.github.records import Identity, Repository
 from sandbox.github.state import State
@@ -256,51 +256,6 @@ def _conditional(response: Response) -> Response:
         response.headers["ETag"] = f'W/"{digest}"'
     response.headers["Cache-Control"] = CACHE
     return response
-
-
-def reply(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    text = json.dumps(data, separators=(",", ":"))
-    response = Response(text, status=status, content_type="application/json; charset=utf-8")
-    response.headers.extend(dict(headers or {}))
-    return response
-
-
-def no_content() -> Response:
-    response = Response(status=204)
-    response.headers.pop("Content-Type", None)
-    return response
-
-
-def json_body() -> dict[str, Any]:
-    """The request's JSON object; no body at all is an empty one."""
-    raw = request.get_data()
-    if not raw.strip():
-        return {}
-    try:
-        data = json.loads(raw)
-    except ValueError:
-        raise ApiError(400, "Problems parsing JSON") from None
-    if not isinstance(data, dict):
-        raise ApiError(400, "Body should be a JSON object")
-    return data
-
-
-def string_list(body: Mapping[str, Any], name: str) -> Sequence[str]:
-    if name not in body:
-        raise invalid_request(f'"{name}" wasn\'t supplied.')
-    found = body[name]
-    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise invalid_request(f"For 'properties/{name}', {json.dumps(found)} is not an array.")
-    return found
-
-
-def string(body: Mapping[str, Any], name: str) -> str:
-    if name not in body:
-        raise invalid_request(f'"{name}" wasn\'t supplied.')
-    found = body[name]
-    if not isinstance(found, str):
-        raise invalid_request(f"For 'properties/{name}', {json.dumps(found)} is not a string.")
-    return found
 
 
 def _refuse(error: ApiError) -> Response:

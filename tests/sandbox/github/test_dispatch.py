@@ -137,6 +137,16 @@ class TestTwoSteps:
             "job_dispatched",
         ]
 
+    def test_the_runner_that_let_it_pass_gets_what_else_it_fits(
+        self, github: Simulator, clock: VirtualClock
+    ) -> None:
+        slow = github.add_runner(REPO, "slow", ["gpu", "big"])
+        github.queue_job(REPO, None, "first", ["gpu"])
+        second = github.queue_job(REPO, None, "second", ["big"])
+        github.add_runner(REPO, "other", ["gpu"])
+        clock.advance(60)
+        assert github.job(second.id).dispatched_to == slow.id
+
     def test_queued_for_a_day_it_has_failed(self, github: Simulator, clock: VirtualClock) -> None:
         job = github.queue_job(REPO, None, "test", ["gpu"])
         clock.advance(hours=23.99)
@@ -229,6 +239,9 @@ class TestAfterTheJob:
         assert api.delete(f"{path}/{runner.id}").status_code == 422
         assert api.post(f"{path}/generate-jitconfig", body).status_code == 409
         assert waiting.dispatched_to is None
+        token = api.post(f"{path}/registration-token").json["token"]
+        again = {"url": f"http://127.0.0.1/{REPO}", "token": token, "name": "node", "replace": True}
+        assert api.post("/_runner/register", again, token=None).status_code == 409
         clock.advance(20)
         assert api.delete(f"{path}/{runner.id}").status_code == 404
         assert api.post(f"{path}/generate-jitconfig", body).status_code == 201
@@ -258,10 +271,12 @@ class TestRunnersThatStayAway:
         runner = github.add_runner(REPO, "node", status="offline", ephemeral=True)
         clock.advance(hours=20)
         github.set_runner(runner.id, status="online")
-        clock.advance(hours=20)
+        clock.advance(hours=1)
         github.set_runner(runner.id, status="offline")
-        clock.advance(hours=23)
+        clock.advance(hours=23.9)
         assert len(github.runners()) == 1
+        clock.advance(hours=0.1)
+        assert github.runners() == []
 
     def test_one_that_dies_with_a_job_stays_busy_until_the_job_has_failed(
         self, github: Simulator, api: Api, clock: VirtualClock

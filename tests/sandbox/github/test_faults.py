@@ -58,6 +58,12 @@ def test_a_rule_has_its_own_headers_and_body(github: Simulator, api: Api) -> Non
     )
 
 
+def test_a_rule_can_have_its_own_message(github: Simulator, api: Api) -> None:
+    github.faults.add(Fault(LIST, status=503, message="Service is down for maintenance"))
+    reply = api.get(f"{api.repo}/actions/runners")
+    assert (reply.status_code, reply.json["message"]) == (503, "Service is down for maintenance")
+
+
 def test_skip_and_times(github: Simulator, api: Api) -> None:
     github.faults.add(Fault(LIST, status=500, skip=1, times=2))
     path = f"{api.repo}/actions/runners"
@@ -72,7 +78,7 @@ def test_a_rule_for_a_list_strikes_its_further_pages(github: Simulator, api: Api
 
 def test_a_delay_alone_changes_nothing_else(github: Simulator, api: Api) -> None:
     slept: list[float] = []
-    github.wsgi.sleep = slept.append  # type: ignore[attr-defined]
+    github.wsgi.sleep = slept.append
     github.faults.add(Fault(LIST, delay=2.5))
     assert api.get(f"{api.repo}/actions/runners").status_code == 200
     assert slept == [2.5]

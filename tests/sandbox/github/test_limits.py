@@ -101,7 +101,7 @@ class TestSecondary:
             held.set()
             go_on.wait(5)
 
-        github.wsgi.sleep = hold  # type: ignore[attr-defined]
+        github.wsgi.sleep = hold
         github.faults.add(Fault(r"GET /user", delay=1))
         slow = threading.Thread(target=api.get, args=("/user",))
         slow.start()

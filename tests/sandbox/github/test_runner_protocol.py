@@ -155,6 +155,25 @@ class TestSession:
         assert served.runners()[0].status == "offline"
         assert online("POST", "/session", {})[0] == 200
 
+    def test_a_job_that_waits_comes_with_the_connection(
+        self, served: Simulator, process: Process, token: str
+    ) -> None:
+        job = served.queue_job(REPO, None, "test", ["gpu"])
+        process.register(token)
+        process("POST", "/session", {})
+        assert process("GET", "/message?wait=0")[1]["job"]["id"] == job.id
+
+    def test_silence_with_a_job_fails_the_job(
+        self, served: Simulator, online: Process, clock: VirtualClock
+    ) -> None:
+        job = served.queue_job(REPO, None, "test", ["gpu"])
+        online("POST", f"/jobs/{job.id}/acquire")
+        clock.advance(120 + 599)
+        runner = served.runners()[0]
+        assert (runner.status, runner.busy) == ("offline", True)
+        clock.advance(1)
+        assert served.job(job.id).conclusion == "failure"
+
     def test_a_call_under_way_is_a_sign_of_life(
         self,
         served: Simulator,
