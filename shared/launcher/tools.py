@@ -109,7 +109,7 @@ def useful(text: str) -> str:
     lines = [line.strip(_FRAME) for line in plain.splitlines()]
     lines = [line for line in lines if line and not _NOISE.match(line)]
     errors = [line for line in lines if line.lower().startswith("error")]
-    first = errors[0] if errors else (lines[0] if lines else "")
+    first = errors[-1] if errors else (lines[0] if lines else "")
     last = lines[-1] if lines else ""
     return redact(first if first == last or last in first else f"{first}: {last}")[:500]
 
