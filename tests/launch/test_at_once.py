@@ -7,7 +7,7 @@ import signal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from launch.conftest import Checkout, SlowUv
+    from tests.launch.conftest import Checkout, SlowUv
 
 
 def test_starts_at_once_build_once(checkout: Checkout, slow_uv: SlowUv) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from launch.conftest import Checkout
+    from tests.launch.conftest import Checkout
 
 
 def test_the_hosts_uv_comes_first(checkout_with_uv: Checkout) -> None:

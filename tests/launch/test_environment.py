@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from launch.conftest import Checkout, SlowUv
+    from tests.launch.conftest import Checkout, SlowUv
 
 
 def test_a_first_start_builds_what_the_lock_says(checkout_with_uv: Checkout) -> None:

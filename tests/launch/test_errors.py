@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     import subprocess
 
-    from launch.conftest import Checkout
+    from tests.launch.conftest import Checkout
 
 
 def error_of(result: subprocess.CompletedProcess[str]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from launch.conftest import Checkout
+    from tests.launch.conftest import Checkout
 
 SHOW = "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ), sys.path]))"
 
