@@ -7,20 +7,17 @@ import errno
 import fcntl
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 
 from launcher.builders import install
 from launcher.environment import MARKER, Environment, is_usable
 from launcher.errors import LaunchError
-from launcher.tools import DISK_FULL, run, say
+from launcher.tools import DISK_FULL, leave_by_exception, run, say
 
 # Between the key and the random part of a directory that is being built.
 STAGE = ".build-"
-SIGTERM_STATUS = 128 + signal.SIGTERM
 
 
 def build(environment: Environment) -> str:
@@ -28,7 +25,7 @@ def build(environment: Environment) -> str:
 
     Raises LaunchError if it cannot be.
     """
-    signal.signal(signal.SIGTERM, _stop)
+    leave_by_exception()
     root = _writable(environment.roots)
     final = Path(environment.directory(str(root)))
 
@@ -59,11 +56,6 @@ def make_once(final: Path, usable: Callable[[str], bool], fill: Callable[[Path],
             shutil.rmtree(stage, ignore_errors=True)
             raise
     return final
-
-
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    """Leave by an exception, so that the builder's process is ended and its directory removed."""
-    raise SystemExit(SIGTERM_STATUS)
 
 
 def _writable(roots: list[str]) -> Path:

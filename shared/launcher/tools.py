@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 
 from launcher.errors import BuilderFailedError, LaunchError
 
@@ -74,20 +77,12 @@ def run(
     builder should be tried: a hash that does not match, a full disk.
     """
     try:
-        result = subprocess.run(
-            [str(part) for part in command],
-            cwd=cwd,
-            env=variables() if env is None else env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
+        status, output = _finished(command, cwd, variables() if env is None else env)
     except OSError as error:
         raise BuilderFailedError(builder, str(error)) from error
-    if result.returncode == 0:
+    if status == 0:
         return
-    text = result.stdout.decode("utf-8", "replace")
+    text = output.decode("utf-8", "replace")
     if _NO_SPACE.search(text):
         raise LaunchError(DISK_FULL)
     if _HASH.search(text):
@@ -96,8 +91,71 @@ def run(
             "the package index serves something else than the public one, or a download broke."
         )
         raise LaunchError(msg)
-    reason = useful(text) or f"exit status {result.returncode}"
+    reason = useful(text) or f"exit status {status}"
     raise BuilderFailedError(builder, reason, network=bool(_NETWORK.search(text)))
+
+
+def _finished(
+    command: Sequence[str | Path], cwd: Path | None, env: Mapping[str, str]
+) -> tuple[int, bytes]:
+    """The exit status and output of a command; it does not outlive this process's own end."""
+    with _signals.held():
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _signals.raise_held()
+        output, _ = process.communicate()
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return process.returncode, output
+
+
+class _Signals:
+    """SIGINT and SIGTERM as exceptions, but not while a process is being started.
+
+    One that came then would leave that process without anybody who knows of it.
+    """
+
+    def __init__(self) -> None:
+        self._holding = False
+        self._held = 0
+
+    def install(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._arrive)
+
+    def _arrive(self, number: int, _frame: FrameType | None) -> None:
+        self._held = number
+        if not self._holding:
+            self.raise_held()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        self._holding = True
+        try:
+            yield
+        finally:
+            self._holding = False
+
+    def raise_held(self) -> None:
+        if self._held:
+            raise SystemExit(128 + self._held)
+
+
+_signals = _Signals()
+
+
+def leave_by_exception() -> None:
+    """From now on, end on a signal by an exception, so that what was begun is ended and removed."""
+    _signals.install()
 
 
 def useful(text: str) -> str:

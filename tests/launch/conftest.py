@@ -43,6 +43,7 @@ class Checkout:
     """`shared/launch` as users have it, with a set 'tiny' of one package, `hello`."""
 
     def __init__(self, directory: Path) -> None:
+        self._started: list[subprocess.Popen[str]] = []
         self.directory = directory
         self.shared = directory / "shared"
         self.cache = directory / "cache"
@@ -133,14 +134,21 @@ class Checkout:
         )
 
     def start(self, *arguments: str | Path, **variables: str) -> subprocess.Popen[str]:
-        """Start `launch --set tiny` on this host."""
-        return subprocess.Popen(
+        """Start `launch --set tiny` on this host; it is ended with the test."""
+        process = subprocess.Popen(
             self.command(*arguments),
             env={**self.variables, **variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+        self._started.append(process)
+        return process
+
+    def close(self) -> None:
+        for process in self._started:
+            process.kill()
+            process.communicate()
 
     def program(self, text: str) -> Path:
         path = self.directory / "program.py"
@@ -174,10 +182,14 @@ class SlowUv:
         """The first word of each call."""
         return [line.split()[0] for line in self._lines()]
 
-    def pid_of_first_call(self) -> int:
-        """Its process, as soon as it runs."""
-        wait_for(lambda: bool(self._lines()), "a call of uv")
-        return int(self._lines()[0].split()[1])
+    def pid_of_call(self, number: int) -> int:
+        """The process of the first, second, … call, as soon as it runs."""
+        wait_for(lambda: len(self._lines()) >= number, f"call {number} of uv")
+        return int(self._lines()[number - 1].split()[1])
+
+    def is_alive(self, number: int) -> bool:
+        """Whether the process of a call is there still."""
+        return Path(f"/proc/{self.pid_of_call(number)}").exists()
 
     def release(self) -> None:
         self._go.touch()
@@ -187,8 +199,10 @@ class SlowUv:
 
 
 @pytest.fixture
-def slow_uv(checkout: Checkout, uv: Path) -> SlowUv:
-    return SlowUv(checkout, uv)
+def slow_uv(checkout: Checkout, uv: Path) -> Iterator[SlowUv]:
+    slow = SlowUv(checkout, uv)
+    yield slow
+    slow.release()
 
 
 @pytest.fixture(scope="session")
@@ -202,9 +216,11 @@ def uv() -> Path:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
+def checkout(tmp_path: Path) -> Iterator[Checkout]:
     """On a host that has nothing but the interpreter; in a path with awkward characters."""
-    return Checkout(tmp_path / "a check'out")
+    made = Checkout(tmp_path / "a check'out")
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""A package, since a dependency installs a `tests` of its own that would be found instead."""
