@@ -16,10 +16,11 @@ SETS = ("dev", "ec2", "github", "uv")
 def wanted(name: str) -> list[Requirement]:
     """What a short file asks for, its `-r` lines followed."""
     found = []
-    for line in (REQUIREMENTS / f"{name}.in").read_text().splitlines():
+    for text in (REQUIREMENTS / f"{name}.in").read_text().splitlines():
+        line = text.partition("#")[0].strip()
         if line.startswith("-r "):
             found += wanted(line.removeprefix("-r ").removesuffix(".in"))
-        elif line and not line.startswith("#"):
+        elif line:
             found.append(Requirement(line))
     return found
 

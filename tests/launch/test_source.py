@@ -24,7 +24,7 @@ def test_an_old_python_is_told_which_one_is_needed() -> None:
     )
 
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-B", "-c", code], capture_output=True, text=True, check=False
     )
 
     assert result.returncode == 1
@@ -50,7 +50,7 @@ def test_a_warm_start_imports_nothing_heavy() -> None:
     )
 
     result = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-B", "-I", "-S", "-c", code], capture_output=True, text=True, check=True
     )
 
     assert HEAVY & set(result.stdout.split()) == set()
