@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -32,24 +32,24 @@ def inputs(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True)
 class Reporter:
-    """Says what happens: log lines, annotations, outputs, the job summary."""
+    """Says what happens: log lines, annotations, outputs, the job summary.
+
+    What only tells never raises: a log that cannot be written must not keep machines alive.
+    """
 
     def say(self, line: str) -> None:
-        print(line, flush=True)
+        with suppress(OSError, ValueError):
+            print(line, flush=True)
 
     def notice(self, message: str) -> None:
-        _core().notice(message)
-        sys.stdout.flush()
+        self._command("notice", message)
 
     def warning(self, message: str) -> None:
-        _core().warning(message)
-        sys.stdout.flush()
+        self._command("warning", message)
 
     def error(self, message: str) -> None:
-        _core().error(message)
-        sys.stdout.flush()
+        self._command("error", message)
 
     def mask(self, secret: str) -> None:
         """Ask the runner to replace `secret` by *** in all later log lines.
@@ -57,22 +57,35 @@ class Reporter:
         A short text is left alone: masking it would blank innocent text, and GitHub drops job
         outputs that contain a mask (actions/runner, src/Runner.Worker/JobExtension.cs).
         """
-        if len(secret) < SHORTEST_MASK:
-            return
-        _core().set_secret(secret)
-        sys.stdout.flush()
+        if len(secret) >= SHORTEST_MASK:
+            self._command("set_secret", secret)
 
     def output(self, name: str, value: str) -> None:
-        """Set an output now; a later value of the same name replaces it."""
-        _core().set_output(name, value)
-        sys.stdout.flush()
+        """Set an output now; a later value of the same name replaces it.
+
+        Raises `FleetError`: what the next job does not hear of is lost.
+        """
+        try:
+            _core().set_output(name, value)
+        except Exception as error:
+            msg = f"GITHUB_OUTPUT: the output {name} cannot be written: {error}"
+            raise FleetError(msg) from None
 
     def summary(self, markdown: str) -> None:
         """Add to the job summary (GitHub shows 1 MiB a step); nothing without one."""
         path = os.environ.get("GITHUB_STEP_SUMMARY")
-        if path:
+        if not path:
+            return
+        try:
             with Path(path).open("a", encoding="utf-8") as file:
                 file.write(markdown.rstrip() + "\n\n")
+        except OSError as error:
+            self.warning(f"GITHUB_STEP_SUMMARY: the job summary cannot be written: {error}")
+
+    def _command(self, name: str, message: str) -> None:
+        with suppress(OSError, ValueError):
+            getattr(_core(), name)(message)
+            sys.stdout.flush()
 
 
 def _core() -> ModuleType:
@@ -87,6 +100,7 @@ def run(main: Callable[[Reporter], None]) -> None:
     bug of ours: it is named as that, with the place, but without a traceback that could show
     values of the user's.
     """
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     reporter = Reporter()
     try:
         main(reporter)

@@ -51,14 +51,23 @@ class Running:
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
+    def break_outputs(self) -> None:
+        """Take the file GITHUB_OUTPUT away, as a full disk might."""
+        (self._directory / "output").rename(self._directory / "output.gone")
+        (self._directory / "output").mkdir()
+
     def result(self) -> Result:
         log, _ = self.process.communicate(timeout=DEADLINE)
         return Result(
             status=self.process.returncode,
             log=log,
-            outputs=parse_outputs((self._directory / "output").read_text()),
+            outputs=self._outputs(),
             summary=(self._directory / "summary").read_text(),
         )
+
+    def _outputs(self) -> dict[str, str]:
+        path = self._directory / "output"
+        return parse_outputs(path.read_text()) if path.is_file() else {}
 
 
 class Actions:

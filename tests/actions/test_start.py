@@ -170,6 +170,33 @@ def test_a_signal_takes_back_what_was_started(
     assert_nothing_left(world)
 
 
+def test_a_log_that_nobody_reads_any_more_keeps_no_machine_alive(
+    actions: Actions, world: World
+) -> None:
+    world.ec2.rules.boot(never=True)
+    running = actions.begin("start-runner", INPUTS | {"gh_timeout": "2"})
+    assert running.process.stdout is not None
+    running.process.stdout.close()
+    running.process.wait(timeout=60)
+    assert len(world.ec2.instances()) == 1
+    assert_nothing_left(world)
+
+
+def test_outputs_that_cannot_be_written_take_everything_back(
+    actions: Actions, world: World
+) -> None:
+    world.faults.add(Fault("RunInstances", delay=0.5))
+    running = actions.begin("start-runner", INPUTS)
+    until(lambda: world.calls.count("DescribeImages"), "the check")
+    running.break_outputs()
+    result = running.result()
+    assert result.status == 1
+    (line,) = result.errors
+    assert line.startswith("GITHUB_OUTPUT: the output mapping cannot be written")
+    assert len(world.ec2.instances()) == 1
+    assert_nothing_left(world)
+
+
 def test_a_signal_in_the_middle_of_the_launch_loses_nothing(actions: Actions, world: World) -> None:
     world.faults.add(Fault("RunInstances", delay=0.5))
     running = actions.begin("start-runner", INPUTS)

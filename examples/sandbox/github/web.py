@@ -40,7 +40,7 @@ class Web:
     """
 
     def __init__(self) -> None:
-        self.app = Flask("sandbox.github")
+        self.app = Flask("sandbox.github", static_folder=None)
         self.app.before_request(self._before)
         self.app.after_request(self._after)
         self.app.register_error_handler(ApiError, _refuse)

@@ -58,6 +58,12 @@ def test_a_rule_has_its_own_headers_and_body(github: Simulator, api: Api) -> Non
     )
 
 
+def test_a_body_that_looks_like_html_is_sent_as_html(github: Simulator, api: Api) -> None:
+    github.faults.add(Fault(LIST, status=500, body="<html>oops</html>"))
+    reply = api.get(f"{api.repo}/actions/runners")
+    assert reply.headers["Content-Type"].startswith("text/html")
+
+
 def test_a_rule_can_have_its_own_message(github: Simulator, api: Api) -> None:
     github.faults.add(Fault(LIST, status=503, message="Service is down for maintenance"))
     reply = api.get(f"{api.repo}/actions/runners")

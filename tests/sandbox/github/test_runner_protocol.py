@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from sandbox.github import Simulator, VirtualClock
+from sandbox.github import Simulator, VirtualClock, runs, scope_tokens
 
 REPO = "octo-org/gpu-tests"
 
@@ -33,7 +33,7 @@ class Process:
             headers={"Authorization": f"Bearer {self.credential}"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=20) as reply:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=30) as reply:  # noqa: S310
                 text, status = reply.read(), reply.status
         except urllib.error.HTTPError as error:
             text, status = error.read(), error.code
@@ -58,8 +58,6 @@ class Process:
 
 @pytest.fixture
 def token(served: Simulator) -> str:
-    from sandbox.github import scope_tokens
-
     return scope_tokens.issue(served.state, REPO, "registration").token
 
 
@@ -117,8 +115,6 @@ class TestRegistration:
     def test_removal_needs_a_remove_token(
         self, served: Simulator, process: Process, token: str
     ) -> None:
-        from sandbox.github import scope_tokens
-
         process.register(token)
         assert process("POST", "/remove", {"token": token})[0] == 404
         remove = scope_tokens.issue(served.state, REPO, "remove").token
@@ -187,7 +183,7 @@ class TestSession:
             clock.advance(1000)
             assert served.runners()[0].status == "online"
             served.queue_job(REPO, None, "test", ["gpu"])
-            assert poll.result(5)[0] == 200
+            assert poll.result(15)[0] == 200
 
 
 class TestMessages:
@@ -201,7 +197,7 @@ class TestMessages:
             poll = pool.submit(online, "GET", "/message?wait=20")
             eventually(lambda: sum(served.state.calls_under_way.values()))
             job = served.queue_job(REPO, None, "test", ["gpu"])
-            status, answer = poll.result(5)
+            status, answer = poll.result(15)
         assert status == 200
         assert answer["job"] == {
             "id": job.id,
@@ -226,7 +222,7 @@ class TestMessages:
             poll = pool.submit(online, "GET", "/message?wait=20")
             eventually(lambda: sum(served.state.calls_under_way.values()))
             served.remove_runner(served.runners()[0].id)
-            status, answer = poll.result(5)
+            status, answer = poll.result(15)
         assert status == 401
         assert answer["message"].startswith("The runner registration has been deleted")
 
@@ -262,22 +258,38 @@ class TestJobs:
             wait = pool.submit(online, "GET", f"{path}?wait=20")
             eventually(lambda: sum(served.state.calls_under_way.values()))
             served.finish_job(job.id, "success")
-            assert wait.result(5)[1]["conclusion"] == "success"
+            assert wait.result(15)[1]["conclusion"] == "success"
         # Its own word comes late, and changes nothing.
         status, answer = online("POST", f"{path}/complete", {"conclusion": "failure"})
         assert (status, answer["conclusion"]) == (200, "success")
 
-    def test_a_cancellation_reaches_the_runner(self, served: Simulator, online: Process) -> None:
-        from sandbox.github import runs
-
+    def test_a_cancellation_reaches_the_runner(
+        self,
+        served: Simulator,
+        online: Process,
+        eventually: Callable[[Callable[[], object]], None],
+    ) -> None:
         job = served.queue_job(REPO, None, "test", ["gpu"])
         online("POST", f"/jobs/{job.id}/acquire")
-        with served.state.transaction():
-            runs.cancel(served.state, served.runs()[0], force=False)
-        answer = online("GET", f"/jobs/{job.id}?wait=20")[1]
+        with ThreadPoolExecutor(1) as pool:
+            wait = pool.submit(online, "GET", f"/jobs/{job.id}?wait=20")
+            eventually(lambda: sum(served.state.calls_under_way.values()))
+            with served.state.transaction():
+                runs.cancel(served.state, served.runs()[0], force=False)
+            answer = wait.result(15)[1]
         assert (answer["status"], answer["cancel_requested"]) == ("in_progress", True)
         online("POST", f"/jobs/{job.id}/complete", {"conclusion": "cancelled"})
         assert served.runs()[0].conclusion == "cancelled"
+
+    def test_an_ephemeral_runner_whose_record_lingers_is_told_that_it_is_gone(
+        self, served: Simulator, online: Process
+    ) -> None:
+        served.knobs.ephemeral_linger = 30
+        job = served.queue_job(REPO, None, "test", ["gpu"])
+        online("POST", f"/jobs/{job.id}/acquire")
+        online("POST", f"/jobs/{job.id}/complete", {"conclusion": "success"})
+        assert len(served.runners()) == 1
+        assert online("GET", "/message?wait=0")[0] == 401
 
     def test_a_job_that_was_given_to_another_cannot_be_acquired(
         self, served: Simulator, online: Process, clock: VirtualClock
@@ -315,6 +327,6 @@ def test_a_hundred_runners_wait_and_each_gets_its_job(
     run = served.add_run(REPO)
     jobs = {served.queue_job(REPO, run.id, f"job-{n}", ["gpu"]).id for n in range(100)}
     for thread in threads:
-        thread.join(10)
+        thread.join(20)
     assert set(done) == jobs
     assert (served.runners(), served.runs()[0].conclusion) == ([], "success")

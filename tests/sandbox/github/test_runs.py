@@ -239,6 +239,18 @@ class TestCancel:
         assert github.runs()[0].conclusion == "cancelled"
         assert github.runners()[0].job_id is None
 
+    def test_a_runner_that_one_job_leaves_does_not_keep_the_next(
+        self, github: Simulator, api: Api
+    ) -> None:
+        github.knobs.auto_acquire = True
+        github.add_runner(REPO, "node", ["x"])
+        run = github.add_run(REPO)
+        for name in ("first", "second"):
+            github.queue_job(REPO, run.id, name, ["x"])
+        api.post(f"{api.repo}/actions/runs/{run.id}/cancel")
+        assert [job.conclusion for job in github.jobs()] == ["cancelled", "cancelled"]
+        assert (github.runners()[0].busy, github.runners()[0].job_id) == (False, None)
+
     def test_a_run_without_jobs_is_cancelled_too(self, github: Simulator, api: Api) -> None:
         run = github.add_run(REPO)
         api.post(f"{api.repo}/actions/runs/{run.id}/cancel")
