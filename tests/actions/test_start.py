@@ -170,6 +170,20 @@ def test_a_signal_takes_back_what_was_started(
     assert_nothing_left(world)
 
 
+def test_a_runner_that_registers_while_it_is_taken_back_is_removed_too(
+    actions: Actions, world: World
+) -> None:
+    slow = Fault("POST /_runner/register", delay=1.5)
+    world.faults.add(slow)
+    running = actions.begin("start-runner", INPUTS)
+    until(lambda: slow.times == 0, "the registration begins")
+    running.signal(signal.SIGTERM)
+    result = running.result()
+    assert result.status == 143
+    assert "removed 1 runners" in result.log
+    assert_nothing_left(world)
+
+
 def test_a_log_that_nobody_reads_any_more_keeps_no_machine_alive(
     actions: Actions, world: World
 ) -> None:

@@ -142,7 +142,7 @@ class Start:
         if not ids:
             return
         self.say(f"Taking back {len(ids)} instances ...")
-        taken = take_back(ids, self.fleet.labels, self.ec2, self.github, self.say)
+        taken = take_back(ids, self.fleet.labels, self.ec2, self.github, self.say, self.sleep)
         self._report(ids, taken)
 
     def _search(self, failure: BaseException) -> list[str]:

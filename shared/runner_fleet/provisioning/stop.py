@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ class Stop:
     github: GitHub
     ec2: Ec2
     say: Callable[[str], None]
+    sleep: Callable[[float], None] = time.sleep
 
     def take_back(self) -> Taken:
         """Everything taken back that can be; what could not is in `problems`."""
@@ -37,7 +39,8 @@ class Stop:
                 problems.extend(error.lines)
             else:
                 ids += [key for key in found if key not in self.options.mapping]
-        taken = take_back(ids, self.options.mapping.values(), self.ec2, self.github, self.say)
+        labels = self.options.mapping.values()
+        taken = take_back(ids, labels, self.ec2, self.github, self.say, self.sleep)
         taken.problems[:0] = problems
         return taken
 

@@ -10,6 +10,9 @@ from runner_fleet.errors import FleetError, GitHubError
 from runner_fleet.github import GitHub, Runner
 from runner_fleet.provisioning.identity import instance_of
 
+SECOND_LOOK = 3.0
+"""Seconds: within them an instance that is told to shut down ends its programs."""
+
 _BUSY = 422  # GitHub's status when a runner with a job is to be deleted
 
 
@@ -31,12 +34,16 @@ def take_back(
     ec2: Ec2,
     github: GitHub,
     say: Callable[[str], None],
+    sleep: Callable[[float], None],
 ) -> Taken:
     """Terminate the instances and remove the registrations of their runners.
 
     One TerminateInstances for all, one runner listing, one DELETE for each runner that is still
-    registered. Instances go first: they cost money, and a terminated instance cannot register
-    after we have looked. Trouble with one service does not keep the other from being cleaned up.
+    registered. Instances go first: they cost money. Trouble with one service does not keep the
+    other from being cleaned up.
+
+    An instance that lived until now and has no registration may be about to get one: then the
+    runners are listed once more, when it has shut down that far.
     """
     wanted = list(dict.fromkeys(ids))
     taken = Taken()
@@ -47,17 +54,23 @@ def take_back(
         taken.problems.extend(error.lines)
     for name in taken.unknown:
         say(f"{name}: EC2 does not know this instance, or it has ended")
+    known, names = set(wanted), {label.lower() for label in labels}
     try:
-        _deregister(set(wanted), {label.lower() for label in labels}, github, taken)
+        seen = _deregister(known, names, github, taken)
+        if not seen.issuperset(taken.terminated):
+            sleep(SECOND_LOOK)
+            _deregister(known, names, github, taken)
     except GitHubError as error:
         taken.problems.extend(error.lines)
     return taken
 
 
-def _deregister(ids: set[str], labels: set[str], github: GitHub, taken: Taken) -> None:
-    for runner in github.runners():
-        if not _is_ours(runner, ids, labels):
-            continue
+def _deregister(ids: set[str], labels: set[str], github: GitHub, taken: Taken) -> set[str | None]:
+    """Remove what is registered now; returns the instances whose runner it was."""
+    ours = [runner for runner in github.runners() if _is_ours(runner, ids, labels)]
+    for runner in ours:
+        if runner.name in taken.removed or runner.name in taken.busy:
+            continue  # a list may be a moment old
         try:
             github.delete_runner(runner.id)
         except GitHubError as error:
@@ -67,6 +80,7 @@ def _deregister(ids: set[str], labels: set[str], github: GitHub, taken: Taken) -
                 taken.busy.append(runner.name)
         else:
             taken.removed.append(runner.name)
+    return {instance_of(runner.name) for runner in ours}
 
 
 def _is_ours(runner: Runner, ids: set[str], labels: set[str]) -> bool:
