@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 from sandbox.faults import Fault
 from sandbox.world import World
 
@@ -68,11 +70,25 @@ def test_without_a_home_the_images_first_user_is_taken(actions: Actions, world: 
     assert "runner registered" in console
 
 
-def test_an_archive_with_another_digest_is_not_run(actions: Actions, world: World) -> None:
+def test_an_archive_that_came_broken_is_fetched_again(actions: Actions, world: World) -> None:
     world.faults.add(Fault("GET /_downloads/", status=200, body="not what was promised"))
     status, console = booted(actions, world)
-    assert status == 1
-    assert "the runner archive has a wrong digest" in console
+    assert status == 0
+    assert "trying again in 1 s: download" in console
+
+
+def test_an_archive_with_another_digest_is_not_run(actions: Actions, world: World) -> None:
+    world.faults.add(
+        Fault("GET /_downloads/", status=200, body="not what was promised", times=None)
+    )
+    running = actions.begin("start-runner", INPUTS)
+    until(lambda: live(world), "the launch")
+    (instance,) = live(world)
+    until(lambda: "trying again in 2 s" in world.ec2.console(instance), "a second attempt")
+    (directory,) = world.directory.glob(f"ec2/{instance}/home/ubuntu/actions-runner")
+    assert [path.name for path in directory.iterdir()] == ["runner.tar.gz"]
+    running.signal(signal.SIGTERM)
+    assert running.result().status == 143
     assert_nothing_left(world)
 
 

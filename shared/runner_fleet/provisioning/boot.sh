@@ -18,7 +18,9 @@ set -euo pipefail
 root=${RUNNER_FLEET_ROOT:-}
 metadata=http://169.254.169.254/latest
 
-say() { printf 'runner-fleet: %s\n' "$*"; }
+# A console that nobody reads any more must not keep the instance from its end.
+trap : PIPE
+say() { printf 'runner-fleet: %s\n' "$*" || true; }
 
 fail() {
   say "error: $*"
@@ -27,10 +29,24 @@ fail() {
 
 power_off() {
   local status=$?
+  set +e
   trap - EXIT
   say "powering off (exit status $status)"
-  sync
   shutdown -h now || poweroff --force
+}
+
+limit_lifetime() {
+  shutdown -P "+$FLEET_MAX_LIFETIME" && return
+  say "cannot schedule the shutdown at the maximum lifetime: waiting for it in the background"
+  (sleep "$((FLEET_MAX_LIFETIME * 60))" && { shutdown -h now || poweroff --force; }) &>/dev/null &
+}
+
+# User data runs once: after a reboot there is neither a runner nor a scheduled shutdown.
+end_at_reboot() {
+  local script=$root/var/lib/cloud/scripts/per-boot/runner-fleet
+  mkdir -p "${script%/*}" &&
+    printf '#!/bin/sh\nshutdown -h now || poweroff --force\n' >"$script" &&
+    chmod 755 "$script"
 }
 
 # again SECONDS COMMAND...: repeat a command that may fail for a while
@@ -45,24 +61,20 @@ again() {
   done
 }
 
-metadata_token() {
-  imds_token=$(curl -fsS --connect-timeout 2 -X PUT \
-    -H 'X-aws-ec2-metadata-token-ttl-seconds: 600' "$metadata/api/token")
-}
-
-metadata_value() {
-  curl -fsS --connect-timeout 2 -H "X-aws-ec2-metadata-token: $imds_token" \
-    "$metadata/meta-data/$1"
+ask_metadata() {
+  local token ask=(curl -fsS --connect-timeout 2 --max-time 5)
+  token=$("${ask[@]}" -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 60' "$metadata/api/token") &&
+    ask+=(-H "X-aws-ec2-metadata-token: $token") &&
+    instance_id=$("${ask[@]}" "$metadata/meta-data/instance-id") &&
+    launch_index=$("${ask[@]}" "$metadata/meta-data/ami-launch-index")
 }
 
 find_instance() {
-  again 60 metadata_token || fail "the instance metadata service does not answer"
-  instance_id=$(metadata_value instance-id)
-  local index own
-  index=$(metadata_value ami-launch-index)
+  again 60 ask_metadata || fail "the instance metadata service does not answer"
+  local own
   read -r -a own <<<"$FLEET_LABELS"
-  label=${own[index]:-}
-  [[ -n $label ]] || fail "no label for launch index $index"
+  label=${own[launch_index]:-}
+  [[ -n $label ]] || fail "no label for launch index $launch_index"
   labels=$label${FLEET_COMMON_LABELS:+,$FLEET_COMMON_LABELS}
 }
 
@@ -73,7 +85,7 @@ find_user() {
     [[ -n $home ]] || fail "this image has no user with id 1000: set aws_home_dir"
   fi
   [[ -d $root$home ]] || fail "home directory $home does not exist on this image: set aws_home_dir"
-  user=$(stat -c %U "$root$home")
+  user=$(stat -L -c %U "$root$home") # of what a link leads to
   [[ $user != root ]] || fail "home directory $home belongs to root: jobs run as an ordinary user"
   directory=$root$home/actions-runner
 }
@@ -92,8 +104,17 @@ run_pre_script() {
     fail "pre_runner_script ended with status $?"
 }
 
+# A download may be slow, but neither stall nor take for ever.
+download() {
+  problem="the instance needs a way out to the internet (NAT or a public IP)"
+  curl -fsSL --connect-timeout 10 --speed-limit 1000 --speed-time 20 --max-time 600 \
+    -o "$file" "$url" || return 1
+  problem="the archive has a wrong digest"
+  sha256sum --check --status - <<<"$digest  $file"
+}
+
 install_runner() {
-  local archive url digest file=$directory/runner.tar.gz
+  local archive url digest problem file=$directory/runner.tar.gz
   case $(uname -m) in
     x86_64) archive=$FLEET_ARCHIVE_X64 ;;
     aarch64 | arm64) archive=$FLEET_ARCHIVE_ARM64 ;;
@@ -102,9 +123,7 @@ install_runner() {
   [[ -n $archive ]] || fail "GitHub offers no runner for this architecture ($(uname -m))"
   read -r url digest <<<"$archive"
   say "downloading $url"
-  again 180 curl -fsSL --connect-timeout 10 -o "$file" "$url" ||
-    fail "cannot download the runner: the instance needs a way out to the internet (NAT or a public IP)"
-  sha256sum --check --status - <<<"$digest  $file" || fail "the runner archive has a wrong digest"
+  again 180 download || fail "cannot download the runner: $problem"
   tar -xzf "$file" -C "$directory"
   rm -f "$file"
   chown -R "$user" "$directory"
@@ -121,6 +140,8 @@ install_dependencies() {
 }
 
 register() {
+  # GitHub could give a job to a runner that is about to go.
+  [[ $(systemctl is-system-running 2>&1) != stopping ]] || fail "the instance is shutting down"
   cd "$directory"
   as_user ./config.sh --unattended --ephemeral --replace --disableupdate --no-default-labels \
     --url "$FLEET_URL" --token "$FLEET_TOKEN" --name "$label-$instance_id" --labels "$labels"
@@ -128,7 +149,8 @@ register() {
 
 main() {
   trap power_off EXIT
-  shutdown -P "+$FLEET_MAX_LIFETIME" || say "cannot schedule the shutdown at the maximum lifetime"
+  limit_lifetime
+  end_at_reboot || say "cannot see to it that a reboot ends the instance"
   find_user
   mkdir -p "$directory"
   find_instance
