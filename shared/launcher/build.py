@@ -14,7 +14,7 @@ from pathlib import Path
 from launcher.builders import install
 from launcher.environment import MARKER, Environment, is_usable
 from launcher.errors import LaunchError
-from launcher.tools import DISK_FULL, leave_by_exception, run, say
+from launcher.tools import DISK_FULL, leave_by_exception, run, say, shared_with_children
 
 # Between the key and the random part of a directory that is being built.
 STAGE = ".build-"
@@ -88,9 +88,10 @@ def _disk_errors(root: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _lock(final: Path) -> Iterator[None]:
-    """Hold the lock of a directory. It ends with this process, however that ends.
+    """Hold the lock of a directory. It ends with this process, however that ends, and its children.
 
-    Its file is never removed: somebody may hold or wait for it, and a new one would not stop them.
+    When this process is killed, a child may go on writing. The lock's file is never removed:
+    somebody may hold or wait for it, and a new one would not stop them.
     """
     with final.with_name(f"{final.name}.lock").open("a") as file:
         try:
@@ -98,7 +99,8 @@ def _lock(final: Path) -> Iterator[None]:
         except BlockingIOError:
             say(f"another start is building {final.name}: waiting for it")
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        with shared_with_children(file.fileno()):
+            yield
 
 
 def _remove_abandoned(final: Path) -> None:

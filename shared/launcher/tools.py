@@ -68,10 +68,10 @@ def run(
     command: Sequence[str | Path],
     *,
     builder: str,
-    cwd: Path | None = None,
+    cwd: Path = Path("/"),
     env: Mapping[str, str] | None = None,
 ) -> None:
-    """Run one step of a builder.
+    """Run one step of a builder, in `/` so that Python imports nothing from where we are.
 
     Raises BuilderFailedError with the useful part of what it said; LaunchError where no other
     builder should be tried: a hash that does not match, a full disk.
@@ -96,7 +96,7 @@ def run(
 
 
 def _finished(
-    command: Sequence[str | Path], cwd: Path | None, env: Mapping[str, str]
+    command: Sequence[str | Path], cwd: Path, env: Mapping[str, str]
 ) -> tuple[int, bytes]:
     """The exit status and output of a command; it does not outlive this process's own end."""
     with _signals.held():
@@ -107,6 +107,7 @@ def _finished(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            pass_fds=tuple(_shared),
         )
     try:
         _signals.raise_held()
@@ -116,6 +117,20 @@ def _finished(
         process.wait()
         raise
     return process.returncode, output
+
+
+# Descriptors that children get, too.
+_shared: list[int] = []
+
+
+@contextlib.contextmanager
+def shared_with_children(descriptor: int) -> Iterator[None]:
+    """While the block runs, hand the descriptor on to each process that is started."""
+    _shared.append(descriptor)
+    try:
+        yield
+    finally:
+        _shared.remove(descriptor)
 
 
 class _Signals:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def test_starts_at_once_build_once(checkout: Checkout, slow_uv: SlowUv) -> None:
-    starts = [checkout.start("--print-env") for _ in range(3)]
+    starts = [checkout.start("--print-env") for _ in range(8)]
     # The first line of each: one builds, the others say that they wait for it.
     heard = [start.stderr.readline() for start in starts if start.stderr]
     slow_uv.release()
     outputs = {start.communicate()[0] for start in starts}
 
-    assert sum("another start is building" in line for line in heard) == 2
+    assert sum("another start is building" in line for line in heard) == 7
     assert slow_uv.calls() == ["venv", "pip"]
     assert [f"{path}\n" for path in checkout.environments()] == list(outputs)
 
@@ -38,6 +38,21 @@ def test_a_killed_build_is_finished_by_the_next_start(checkout: Checkout, slow_u
     assert result.returncode == 0
     assert not left.exists()
     assert len(checkout.environments()) == 1
+
+
+def test_what_a_killed_build_started_is_waited_for(checkout: Checkout, slow_uv: SlowUv) -> None:
+    killed = checkout.start("--print-env")
+    slow_uv.pid_of_call(1)
+    killed.kill()
+    killed.communicate()
+
+    start = checkout.start("--print-env")
+    assert start.stderr
+    assert "another start is building" in start.stderr.readline()
+    slow_uv.release()
+    output, _ = start.communicate()
+
+    assert [f"{path}\n" for path in checkout.environments()] == [output]
 
 
 def test_what_a_killed_build_of_another_set_left_is_removed(
