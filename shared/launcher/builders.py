@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -38,6 +39,7 @@ def install(environment: Environment, stage: Path, root: Path) -> None:
             continue  # another uv would ask the same index; pip may know of a mirror
         try:
             builder(environment, stage, root)
+            _check_files(stage)
         except BuilderMissingError:
             continue
         except BuilderFailedError as failure:
@@ -60,10 +62,17 @@ def _with_host_uv(environment: Environment, stage: Path, _root: Path) -> None:
 
 def _with_fetched_uv(environment: Environment, stage: Path, root: Path) -> None:
     uv = fetched_uv(environment.interpreter, root)
-    # Beside the environments, so that these are links to it and take no space of their own.
     settings = _uv_variables()
-    settings.setdefault("UV_CACHE_DIR", str(root / "uv-cache"))
-    _uv(str(uv), environment, stage, settings)
+    if "UV_CACHE_DIR" in settings:
+        _uv(str(uv), environment, stage, settings)
+        return
+    # Links to a cache that goes afterwards: the files are the environment's own, without copying.
+    cache = stage.with_name(f"{stage.name}-cache")
+    try:
+        settings |= {"UV_CACHE_DIR": str(cache), "UV_LINK_MODE": "hardlink"}
+        _uv(str(uv), environment, stage, settings)
+    finally:
+        shutil.rmtree(cache, ignore_errors=True)
 
 
 def _uv(uv: str, environment: Environment, stage: Path, settings: dict[str, str]) -> None:
@@ -90,6 +99,8 @@ def _uv_variables() -> dict[str, str]:
     """The host's variables for uv, which reads none of pip's: they say which index to use."""
     settings = variables(UV_NO_PROGRESS="1")
     settings.setdefault("UV_HTTP_RETRIES", "2")
+    # A link to the host's cache would spread what damages one environment to all, for ever.
+    settings.setdefault("UV_LINK_MODE", "copy")
     if any(os.path.exists(path) for path in SYSTEM_CERTIFICATES):
         settings.setdefault("UV_SYSTEM_CERTS", "1")
     if not any("INDEX" in name for name in settings if name.startswith("UV_")):
@@ -134,6 +145,28 @@ def _with_virtualenv(environment: Environment, stage: Path, _root: Path) -> None
 def _pip(builder: str, environment: Environment, python: str | Path, *options: str | Path) -> None:
     pip = (python, "-m", "pip", *options, "install", *QUIET_PIP, "--no-compile", *EXACT)
     run([*pip, "-r", environment.requirements], builder=builder)
+
+
+def _check_files(stage: Path) -> None:
+    """See that each file has the size that its package says: a builder's cache may be damaged."""
+    for record in stage.glob("lib/python*/site-packages/*.dist-info/RECORD"):
+        packages = record.parent.parent
+        with record.open(encoding="utf-8", newline="") as file:
+            for name, _, size in csv.reader(file):
+                # What is outside, such as commands, is written by the builder.
+                if size and not name.startswith(("..", "/")):
+                    _check_size(packages / name, int(size))
+
+
+def _check_size(path: Path, size: int) -> None:
+    try:
+        found = path.stat().st_size
+    except OSError:
+        found = None
+    if found != size:
+        what = "is missing" if found is None else f"has {found} bytes instead of {size}"
+        builder = "the new environment"
+        raise BuilderFailedError(builder, f"{path.name} {what}: is the builder's cache damaged?")
 
 
 def _empty(directory: Path) -> None:

@@ -79,6 +79,15 @@ def requirements_of(name: str) -> str:
     return path
 
 
+def absolute(path: str) -> str:
+    """Raises LaunchError if it is relative to a directory that is gone."""
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        msg = f"'{path}' leads nowhere, since the working directory does not exist any more"
+        raise LaunchError(msg) from None
+
+
 def libc() -> str:
     """As 'glibc 2.36'; empty where the C library does not say (musl)."""
     try:
@@ -91,7 +100,7 @@ def cache_roots() -> list[str]:
     """Where environments may be, best first. RUNNER_FLEET_CACHE is an order, others are offers."""
     order = os.environ.get("RUNNER_FLEET_CACHE")
     if order:
-        return [os.path.abspath(order)]
+        return [absolute(order)]
     offers = (
         os.environ.get("RUNNER_TOOL_CACHE", ""),
         os.environ.get("XDG_CACHE_HOME", ""),

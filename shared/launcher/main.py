@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
-from launcher.environment import SHARED, Environment
+from launcher.environment import SHARED, Environment, absolute
 from launcher.errors import LaunchError
 
 USAGE = (
-    "usage: launch --set NAME [--path DIR]... "
+    "usage: launch --set NAME [--path DIR]... [--hold-sigint] "
     "(--print-env | SCRIPT | -m MODULE | --bin NAME) [ARGUMENT]..."
 )
 # The only settings of the host's Python that reach the program: none changes what it imports.
@@ -32,19 +33,34 @@ def main(arguments: list[str]) -> int:
 
     Signals, the exit status and the process id are therefore the program's own.
     """
+    _open_closed_streams()
     try:
         _run(arguments)
-    except LaunchError as error:
+    except (LaunchError, OSError) as error:
         message = " ".join(str(error).split()).replace("%", "%25")
-        print(f"::error title=runner-fleet::{message}", flush=True)
+        line = f"::error title=runner-fleet::{message}\n"
+        import contextlib  # only now: it takes milliseconds
+
+        with contextlib.suppress(OSError):
+            os.write(1, line.encode("utf-8", "backslashreplace"))
         return 1
-    except KeyboardInterrupt:
-        return 130
     return 0
 
 
+def _open_closed_streams() -> None:
+    """What is opened next would take a closed stream's number, and get what is written there."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(null, number)
+            os.set_inheritable(number, True)
+            if null != number:
+                os.close(null)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
+
+
 def _run(arguments: list[str]) -> None:
-    name, paths, program = _parse(arguments)
+    name, paths, hold, program = _parse(arguments)
     environment = Environment(name)
     directory = environment.find()
     if directory is None:
@@ -52,28 +68,32 @@ def _run(arguments: list[str]) -> None:
 
         directory = build(environment)
     if program == ["--print-env"]:
-        print(directory)
+        os.write(1, os.fsencode(directory) + b"\n")
         return
     command = _command(directory, program)
     is_tool = program[0].startswith("-")
-    sys.stdout.flush()
-    os.execve(command[0], command, _variables(directory, paths, is_tool=is_tool))  # noqa: S606
+    variables = _variables(directory, paths, is_tool=is_tool)
+    if hold:
+        _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
+    os.execve(command[0], command, variables)  # noqa: S606
 
 
-def _parse(arguments: list[str]) -> tuple[str, list[str], list[str]]:
-    """The set's name, further import paths, and the program with its arguments."""
-    name, paths, rest = "", [], list(arguments)
-    while len(rest) > 1 and rest[0] in ("--set", "--path"):
-        option, value = rest.pop(0), rest.pop(0)
-        if option == "--set":
-            name = value
+def _parse(arguments: list[str]) -> tuple[str, list[str], bool, list[str]]:
+    """The set's name, more import paths, whether to hold SIGINT, the program with its arguments."""
+    name, paths, hold, rest = "", [], False, list(arguments)
+    while len(rest) > 1 and rest[0] in ("--set", "--path", "--hold-sigint"):
+        option = rest.pop(0)
+        if option == "--hold-sigint":
+            hold = True
+        elif option == "--set":
+            name = rest.pop(0)
         else:
-            paths.append(os.path.abspath(value))
+            paths.append(absolute(rest.pop(0)))
     needed = 2 if rest[:1] in (["-m"], ["--bin"]) else 1
     is_option = rest and rest[0].startswith("-") and rest[0] not in ("-m", "--bin", "--print-env")
     if not name or len(rest) < needed or is_option:
         raise LaunchError(USAGE)
-    return name, paths, rest
+    return name, paths, hold, rest
 
 
 def _command(directory: str, program: list[str]) -> list[str]:
@@ -102,6 +122,10 @@ def _variables(directory: str, paths: list[str], *, is_tool: bool) -> dict[str, 
         for name, value in os.environ.items()
         if not name.startswith("PYTHON") or name in KEPT
     }
+    for entry in (SHARED, *paths):
+        if os.pathsep in entry:
+            msg = f"Python cannot import from a directory with '{os.pathsep}' in its path: {entry}"
+            raise LaunchError(msg)
     variables["PYTHONPATH"] = os.pathsep.join([SHARED, *paths])
     if is_tool:
         path = variables.get("PATH", os.defpath)

@@ -120,6 +120,20 @@ class Checkout:
         launch = [str(python), str(self.shared / "launch"), "--set", "tiny"]
         return launch + [str(argument) for argument in arguments]
 
+    def launch_by_shell(
+        self, shell: str, *arguments: str | Path, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `launch --set tiny` as "$@" of some shell commands."""
+        return subprocess.run(
+            ["/bin/sh", "-c", shell, "sh", *self.command(*arguments)],
+            env={**self.variables, "PATH": f"{self.bin}:/usr/bin:/bin", **variables},
+            cwd=self.directory,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_SECONDS,
+        )
+
     def launch(
         self, *arguments: str | Path, python: str | Path = PYTHON, **variables: str
     ) -> subprocess.CompletedProcess[str]:
@@ -138,6 +152,7 @@ class Checkout:
         process = subprocess.Popen(
             self.command(*arguments),
             env={**self.variables, **variables},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

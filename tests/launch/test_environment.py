@@ -110,6 +110,39 @@ def test_a_damaged_environment_is_built_again(
     assert checkout_with_uv.environments() == [environment]
 
 
+def test_its_files_are_no_links_to_a_cache(checkout_with_uv: Checkout) -> None:
+    checkout_with_uv.launch("--print-env")
+
+    assert hello_of(checkout_with_uv).stat().st_nlink == 1
+
+
+def test_its_files_are_its_own_where_uv_is_fetched(checkout: Checkout, uv: Path) -> None:
+    checkout.add_uv_wheel(uv)
+    del checkout.variables["UV_CACHE_DIR"]
+
+    checkout.launch("--print-env")
+
+    assert hello_of(checkout).stat().st_nlink == 1
+    assert len(checkout.environments()) == 1
+    assert not (checkout.directory / "home" / ".cache").exists()
+
+
+def hello_of(checkout: Checkout) -> Path:
+    """The package of the only environment."""
+    (file,) = checkout.cache.glob("tiny-*/lib/*/site-packages/hello.py")
+    return file
+
+
+def test_the_path_is_printed_as_it_is(checkout_with_uv: Checkout) -> None:
+    cache = checkout_with_uv.directory / "größer"
+
+    result = checkout_with_uv.launch(
+        "--print-env", RUNNER_FLEET_CACHE=str(cache), PYTHONIOENCODING="ascii"
+    )
+
+    assert result.stdout.startswith(f"{cache}/tiny-")
+
+
 def test_the_runners_tool_cache_is_used(checkout_with_uv: Checkout, tmp_path: Path) -> None:
     result = checkout_with_uv.launch(
         "--print-env", RUNNER_FLEET_CACHE="", RUNNER_TOOL_CACHE=str(tmp_path / "tools")

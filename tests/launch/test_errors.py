@@ -100,5 +100,66 @@ def test_a_wrong_command_line_is_answered_with_the_usage(
     assert error_of(checkout.launch(*arguments)).startswith("usage: launch --set NAME")
 
 
+def test_an_error_is_told_whatever_the_encoding(checkout: Checkout) -> None:
+    result = checkout.launch("--set", "größer", "x.py", PYTHONIOENCODING="ascii")
+
+    assert "'größer'" in error_of(result)
+
+
+def test_an_error_that_cannot_be_told_is_a_status_still(checkout: Checkout) -> None:
+    result = checkout.launch_by_shell('exec "$@" >/dev/full')
+
+    assert (result.returncode, result.stderr) == (1, "")
+
+
+def test_a_path_that_leads_nowhere_is_named(checkout: Checkout) -> None:
+    result = checkout.launch_by_shell(
+        'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "--path", "here", "x.py"
+    )
+
+    assert "'here' leads nowhere" in error_of(result)
+
+
+def test_a_place_that_python_cannot_import_from_is_named(checkout_with_uv: Checkout) -> None:
+    place = checkout_with_uv.directory / "with:colon"
+
+    error = error_of(checkout_with_uv.launch("--path", place, "-m", "hello"))
+
+    assert f"cannot import from a directory with ':' in its path: {place}" in error
+
+
+def test_a_damaged_cache_of_the_builder_is_told(
+    checkout_with_uv: Checkout, bare_python: Path
+) -> None:
+    checkout_with_uv.launch("--print-env")
+    damage(checkout_with_uv)
+
+    error = error_of(
+        checkout_with_uv.launch(
+            "-m", "hello", python=bare_python, RUNNER_FLEET_CACHE=f"{checkout_with_uv.cache}-2"
+        )
+    )
+
+    assert "hello.py has 0 bytes instead of" in error
+
+
+def test_a_damaged_cache_of_one_builder_leaves_the_others(checkout_with_uv: Checkout) -> None:
+    pytest.importorskip("ensurepip", reason="this host's python3 has no venv")
+    checkout_with_uv.launch("--print-env")
+    damage(checkout_with_uv)
+
+    result = checkout_with_uv.launch(
+        "-m", "hello", RUNNER_FLEET_CACHE=f"{checkout_with_uv.cache}-2"
+    )
+
+    assert (result.returncode, result.stdout[:5]) == (0, "hello")
+
+
+def damage(checkout: Checkout) -> None:
+    """Empty a package's file in uv's cache."""
+    (file,) = (checkout.directory / "uv-cache").rglob("hello.py")
+    file.write_text("")
+
+
 def test_an_unknown_command_is_named(checkout_with_uv: Checkout) -> None:
     assert "'nope'" in error_of(checkout_with_uv.launch("--bin", "nope"))

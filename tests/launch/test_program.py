@@ -52,6 +52,65 @@ def test_a_signal_it_does_not_handle_ends_it_as_ever(checkout_with_uv: Checkout)
     assert start.returncode == -signal.SIGTERM
 
 
+def test_an_interrupt_before_anything_is_begun_is_quiet(checkout: Checkout) -> None:
+    (checkout.shared / "launcher" / "errors.py").write_text(
+        "import signal; print(flush=True); signal.pause()\n"
+    )
+    start = checkout.start("--print-env")
+    assert start.stdout
+    start.stdout.readline()
+
+    start.send_signal(signal.SIGINT)
+    _, errors = start.communicate()
+
+    assert (start.returncode, errors) == (-signal.SIGINT, "")
+
+
+def test_an_interrupt_is_held_until_there_is_a_handler(checkout_with_uv: Checkout) -> None:
+    program = checkout_with_uv.program(
+        "import signal\n"
+        "print('not yet', flush=True)\n"
+        "input()\n"
+        "signal.signal(signal.SIGINT, lambda *_: exit(7))\n"
+        "signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])\n"
+        "signal.pause()\n"
+    )
+    start = checkout_with_uv.start("--hold-sigint", program)
+    assert start.stdout
+    start.stdout.readline()
+
+    start.send_signal(signal.SIGINT)
+    _, errors = start.communicate("go on\n")
+
+    assert start.returncode == 7
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_it_is_built_and_runs_with_closed_streams(checkout_with_uv: Checkout, closed: str) -> None:
+    program = checkout_with_uv.program(
+        "import os, sys\n"
+        "print(sys.argv[1])\n"
+        "print(*map(os.fstat, range(3)), file=sys.stderr)\n"
+        "open(sys.argv[1], 'x').close()\n"
+    )
+    ran = checkout_with_uv.directory / "ran"
+
+    result = checkout_with_uv.launch_by_shell(f'exec "$@" {closed}', program, ran)
+
+    assert (result.returncode, ran.exists()) == (0, True)
+
+
+def test_it_is_built_and_runs_where_the_working_directory_is_gone(checkout: Checkout) -> None:
+    pytest.importorskip("ensurepip", reason="this host's python3 has no venv")
+
+    result = checkout.launch_by_shell(
+        'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "--bin", "hello"
+    )
+
+    assert (result.returncode, result.stdout[:5]) == (0, "hello")
+
+
 def test_arguments_arrive_unchanged(checkout_with_uv: Checkout) -> None:
     awkward = ["--set", "a b", "", "'\"$x\n", "-m"]
 
