@@ -57,9 +57,9 @@ class GitHubError(FleetError):
 class CloudError(FleetError):
     """EC2 refused a call or could not be reached.
 
-    `code` is EC2's error code, empty when there was no reply. `unsure` says that a call that
-    writes may have taken effect all the same, at this try or an earlier one; `denied` that a
-    permission is missing; `unknown_ids` are instance ids that EC2 does not know.
+    `code` is EC2's error code, empty when there was no reply. `transient`: the same call may well
+    work in a while. `unsure`: a call that writes may have taken effect all the same, at this try
+    or an earlier one. `denied`: a permission is missing. `unknown_ids`: ids EC2 does not know.
     """
 
     def __init__(
@@ -74,13 +74,10 @@ class CloudError(FleetError):
         self.denied = denied
         self.unknown_ids = unknown_ids
         # A bare HTTP status stands where the reply was not EC2's own.
-        self.unsure = code in _UNSURE_CODES or code.isdigit()
+        unclear = code in _UNSURE_CODES or code.isdigit()
+        self.transient = unclear or code in _BUSY_CODES
+        self.unsure = unclear
         super().__init__(message)
-
-    @property
-    def transient(self) -> bool:
-        """Whether the same call may well work in a while."""
-        return self.unsure or self.code in _BUSY_CODES
 
 
 class RunnerLostError(FleetError):
