@@ -36,7 +36,7 @@ def sibling(world: World) -> str:
         InstanceType="g4dn.xlarge",
         MinCount=1,
         MaxCount=1,
-        TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],  # type: ignore[misc]
+        TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],  # type: ignore[misc, list-item]
     )["Instances"][0]["InstanceId"]
     ec2.close()
     world.github.add_runner(REPOSITORY, f"runner-sibling0-{instance}", ["runner-sibling0"])
