@@ -41,6 +41,7 @@ def main(reporter: action.Reporter) -> None:
         github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
         ec2=Ec2(options.region, "start-runner"),
         say=reporter.say,
+        warn=reporter.error,
         mask=reporter.mask,
         launched=launched,
         cancellation=cancellation,

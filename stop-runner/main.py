@@ -17,17 +17,19 @@ def main(reporter: action.Reporter) -> None:
     if options.nothing_to_stop:
         reporter.notice("Nothing to stop: instance_mapping is empty and there is no fleet_id")
         return
-    reporter.mask(options.github.token)
 
     from runner_fleet.ec2 import Ec2
     from runner_fleet.github import GitHub
     from runner_fleet.provisioning import report
     from runner_fleet.provisioning.stop import Stop
 
-    access = options.github
+    github, access = None, options.github
+    if access is not None:
+        reporter.mask(access.token)
+        github = GitHub(access.token, access.repository, access.api_url, "stop-runner")
     stop = Stop(
         options=options,
-        github=GitHub(access.token, access.repository, access.api_url, "stop-runner"),
+        github=github,
         ec2=Ec2(options.region, "stop-runner"),
         say=reporter.say,
     )
@@ -37,9 +39,12 @@ def main(reporter: action.Reporter) -> None:
     for name in taken.busy:
         reporter.warning(f"{name} still had a job; its instance is terminated all the same")
     reporter.say(
-        f"Terminated {len(taken.terminated)} instances ({len(taken.ended_before)} had ended), "
-        f"removed {len(taken.removed)} runner registrations"
+        f"{report.counted(taken.terminated, 'instance')} terminated, "
+        f"{len(taken.ended_before)} had ended, "
+        f"{report.counted(taken.removed, 'registration')} removed"
     )
+    for name in taken.unknown:
+        reporter.say(f"{name}: EC2 does not know this instance, or it has ended")
     stop.wait(taken)
     reporter.summary(report.stopped(taken))
     if taken.problems:

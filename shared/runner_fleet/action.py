@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from types import ModuleType
 
-from runner_fleet.errors import Cancelled, FleetError
+from runner_fleet.errors import Cancelled, FleetError, internal_error
 
 INPUT_PREFIX = "FLEET_"
 """`action.yml` maps each input to `FLEET_<NAME>`.
@@ -39,8 +40,12 @@ class Reporter:
     """
 
     def say(self, line: str) -> None:
-        with suppress(OSError, ValueError):
-            print(line, flush=True)
+        """One line of log, which GitHub must not take for a command."""
+        harmless = " ".join(line.splitlines()).replace("##[", "## [")
+        if harmless.lstrip().startswith("::"):
+            harmless = f"> {harmless}"
+        with _unless_closed():
+            print(harmless, flush=True)
 
     def notice(self, message: str) -> None:
         self._command("notice", message)
@@ -83,9 +88,18 @@ class Reporter:
             self.warning(f"GITHUB_STEP_SUMMARY: the job summary cannot be written: {error}")
 
     def _command(self, name: str, message: str) -> None:
-        with suppress(OSError, ValueError):
+        with _unless_closed():
             getattr(_core(), name)(message)
             sys.stdout.flush()
+
+
+@contextmanager
+def _unless_closed() -> Iterator[None]:
+    """Go on without a log when nobody reads it any more."""
+    try:
+        yield
+    except (OSError, ValueError, AttributeError):
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (until the process ends)
 
 
 def _core() -> ModuleType:
@@ -100,7 +114,8 @@ def run(main: Callable[[Reporter], None]) -> None:
     bug of ours: it is named as that, with the place, but without a traceback that could show
     values of the user's.
     """
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if isinstance(sys.stdout, TextIOWrapper):  # None when the step has no log
+        sys.stdout.reconfigure(errors="backslashreplace")
     reporter = Reporter()
     try:
         main(reporter)
@@ -109,20 +124,10 @@ def run(main: Callable[[Reporter], None]) -> None:
             reporter.error(line)
         sys.exit(error.exit_code)
     except Cancelled as cancelled:
+        reporter.say("Cancelled")
         sys.exit(cancelled.exit_code)
     except Exception as error:
         if os.environ.get("RUNNER_DEBUG") == "1":
             raise
-        reporter.error(_bug(error))
+        reporter.error(internal_error(error))
         sys.exit(1)
-
-
-def _bug(error: Exception) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
-    return (
-        f"internal error: {type(error).__name__} at {where}. This is a bug in runner-fleet: please "
-        "report it; re-run the job with debug logging enabled to see the traceback"
-    )

@@ -65,20 +65,19 @@ def explain(error: ClientError, what: str) -> CloudError:
     else:
         remedy = _REMEDIES.get(code, "")
     text = f"{what}: AWS refused {operation} with {code}: {message}"
-    return CloudError(f"{text}. {remedy}" if remedy else text, code)
+    return CloudError(
+        f"{text}; {remedy}" if remedy else text,
+        code,
+        denied=code in _DENIED,
+        unknown_ids=_unknown_ids(error),
+    )
 
 
-def is_denied(error: Exception) -> bool:
-    """Whether the error says that the credentials lack a permission."""
-    response = getattr(error, "response", {})
-    return response.get("Error", {}).get("Code") in _DENIED
-
-
-def unknown_instance_ids(error: ClientError) -> list[str]:
+def _unknown_ids(error: ClientError) -> tuple[str, ...]:
     """The instance ids that an error names as unknown or malformed; empty for other errors."""
     details = error.response.get("Error", {})
     if details.get("Code") not in _UNKNOWN_IDS:
-        return []
+        return ()
     # "The instance IDs 'i-1, i-2' do not exist", "Invalid id: "x" (expecting "i-...")"
     quoted = re.findall(r"['\"]([^'\"]+)['\"]", details.get("Message", ""))
-    return [name.strip() for group in quoted for name in group.split(",")]
+    return tuple(name.strip() for group in quoted for name in group.split(","))

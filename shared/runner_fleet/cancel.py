@@ -30,8 +30,8 @@ class Cancellation:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
 
-    @property
-    def requested(self) -> bool:
+    def is_requested(self) -> bool:
+        """Whether a signal came, be it held back or not."""
         return self._received != 0
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:

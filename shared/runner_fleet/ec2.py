@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,18 +15,23 @@ from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    HTTPClientError,
     NoCredentialsError,
     PartialCredentialsError,
     ProfileNotFound,
 )
+from botocore.parsers import ResponseParserError
 
 from runner_fleet import __version__
-from runner_fleet.aws_errors import explain, is_denied, unknown_instance_ids
+from runner_fleet.aws_errors import explain
 from runner_fleet.errors import CloudError, FleetError, InputError
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
     from mypy_boto3_ec2.type_defs import InstanceTypeDef, RunInstancesRequestTypeDef
+
+LAUNCH_PAUSES = (1.0, 2.0, 4.0)
+"""Seconds between tries of a launch that got no clear answer."""
 
 CONNECT_TIMEOUT = 5.0  # seconds
 READ_TIMEOUT = 30.0  # seconds; RunInstances for many instances takes several
@@ -133,6 +139,14 @@ class Launch:
         return {"DeviceName": device, "Ebs": volume}
 
 
+@dataclass(frozen=True)
+class Termination:
+    """What TerminateInstances did."""
+
+    before: dict[str, str]  # instance id to the state it was in
+    unknown: list[str]  # ids that EC2 does not know (yet, or any more)
+
+
 class Ec2:
     """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
 
@@ -166,10 +180,8 @@ class Ec2:
 
     def check_credentials(self) -> None:
         """Raises `InputError` when boto3's chain finds no credentials. No call to AWS."""
-        try:
+        with _explained("AWS credentials"):
             found = self._session.get_credentials()
-        except BotoCoreError:
-            found = None
         if found is None:
             raise InputError(_NO_CREDENTIALS)
 
@@ -177,14 +189,20 @@ class Ec2:
     def _client(self) -> EC2Client:
         return self._session.client("ec2", config=self._config)
 
+    @cached_property
+    def _launch_client(self) -> EC2Client:
+        """Without botocore's own tries, after which nobody knows what the earlier ones did."""
+        once = Config(retries={"mode": "standard", "total_max_attempts": 1})
+        return self._session.client("ec2", config=self._config.merge(once))
+
     def architectures(self, instance_type: str) -> tuple[str, ...]:
         """The architectures the type can run, e.g. ("x86_64",)."""
         with _explained(f"aws_instance_type {instance_type}"):
             reply = self._client.describe_instance_types(
                 InstanceTypes=[instance_type]  # type: ignore[list-item]
             )
-        supported = reply["InstanceTypes"][0].get("ProcessorInfo", {}).get("SupportedArchitectures")
-        return tuple(str(name) for name in supported or ())
+            processor = reply["InstanceTypes"][0].get("ProcessorInfo", {})
+        return tuple(str(name) for name in processor.get("SupportedArchitectures", ()))
 
     def image_by_id(self, image_id: str) -> Image:
         with _explained(f"aws_image_id {image_id}"):
@@ -217,15 +235,30 @@ class Ec2:
             client = self._session.client("ssm", config=self._config)
             return str(client.get_parameter(Name=name)["Parameter"]["Value"])
 
-    def launch(self, launch: Launch) -> list[Instance]:
+    def launch(
+        self,
+        launch: Launch,
+        sleep: Callable[[float], None] = time.sleep,
+        give_up: Callable[[], bool] = lambda: False,
+    ) -> list[Instance]:
         """Launch all instances, in launch order; or none, with a `CloudError`.
 
-        A `CloudError` without a code means that the reply was lost: look for the instances.
+        A call without a clear answer is repeated with the same client token, unless `give_up`
+        says otherwise. When the error is `unsure`, look for the instances.
         """
-        with _explained("launch"):
-            reply = self._client.run_instances(**launch.request())
-        launched = [Instance.parse(data) for data in reply["Instances"]]
-        return sorted(launched, key=lambda instance: instance.launch_index)
+        unsure = False
+        for pause in (*LAUNCH_PAUSES, None):
+            try:
+                with _explained("launch"):
+                    reply = self._launch_client.run_instances(**launch.request())
+                    launched = [Instance.parse(data) for data in reply["Instances"]]
+                return sorted(launched, key=lambda instance: instance.launch_index)
+            except CloudError as error:
+                unsure = error.unsure = unsure or error.unsure
+                if pause is None or not error.transient or give_up():
+                    raise
+            sleep(pause)
+        raise AssertionError  # the last try returns or raises
 
     def instances(self, ids: Iterable[str]) -> dict[str, Instance]:
         """The instances by id. One that EC2 does not know (yet, or any more) is absent."""
@@ -253,39 +286,41 @@ class Ec2:
             ]
         return {instance.id: instance for instance in found}
 
-    def terminate(
-        self, ids: Iterable[str], unknown: Callable[[str], None] = lambda _id: None
-    ) -> dict[str, str]:
+    def terminate(self, ids: Iterable[str]) -> Termination:
         """Terminate instances; those that ended already stay so.
 
-        Returns the state each instance was in before, by id. EC2 terminates none when it does not
-        know one of the ids: those are reported to `unknown`, and the others are tried again. A
-        policy that permits by tag may deny the whole call for an instance that has ended, whose
-        tags EC2 drops after a while: then those are looked for, and reported likewise.
+        EC2 terminates none when it does not know one of the ids: the others are tried again
+        without. A policy that permits by tag may deny the whole call for an instance that has
+        ended, whose tags EC2 drops after a while: then those are looked for and left out.
         """
         left = list(dict.fromkeys(ids))
+        done = Termination({}, [])
         looked = False
         while left:
             try:
-                reply = self._client.terminate_instances(InstanceIds=left)
-            except (ClientError, BotoCoreError) as error:
-                named = unknown_instance_ids(error) if isinstance(error, ClientError) else []
-                strangers = [key for key in named if key in left]
-                if not strangers and not looked and is_denied(error):
+                with _explained("terminate"):
+                    reply = self._client.terminate_instances(InstanceIds=left)
+                    for item in reply["TerminatingInstances"]:
+                        done.before[item["InstanceId"]] = item["PreviousState"]["Name"]
+            except CloudError as error:
+                strangers = [key for key in error.unknown_ids if key in left]
+                if error.denied and not looked:
                     looked = True
-                    living = [key for key, item in self.instances(left).items() if not item.ended]
-                    strangers = [key for key in left if key not in living]
-                if not strangers:
-                    raise _failure(error, "terminate") from None
-                for stranger in strangers:
-                    unknown(stranger)
+                    found = self.instances(left)
+                    done.before.update(
+                        (key, item.state) for key, item in found.items() if item.ended
+                    )
+                    left = [key for key in left if key not in done.before]
+                    strangers = [key for key in left if key not in found]
+                    if not strangers and not done.before:
+                        raise
+                elif not strangers:
+                    raise
+                done.unknown.extend(strangers)
                 left = [key for key in left if key not in strangers]
             else:
-                return {
-                    item["InstanceId"]: item["PreviousState"]["Name"]
-                    for item in reply["TerminatingInstances"]
-                }
-        return {}
+                break
+        return done
 
     def wait_terminated(self, ids: Sequence[str], timeout: float) -> None:
         """Return when all are terminated; `CloudError` after `timeout` seconds."""
@@ -304,22 +339,37 @@ _NO_CREDENTIALS = (
 )
 
 
+# What botocore raises on an answer that is not EC2's, and what we do on one that lacks something.
+_FAILURES = (
+    ClientError,
+    BotoCoreError,
+    ResponseParserError,
+    LookupError,
+    TypeError,
+    ValueError,
+    OSError,
+)
+
+
 @contextmanager
 def _explained(what: str) -> Iterator[None]:
     try:
         yield
-    except (ClientError, BotoCoreError) as error:
+    except _FAILURES as error:
         raise _failure(error, what) from None
 
 
-def _failure(error: ClientError | BotoCoreError, what: str) -> FleetError:
+def _failure(error: Exception, what: str) -> FleetError:
     if isinstance(error, ClientError):
         return explain(error, what)
     if isinstance(error, (NoCredentialsError, PartialCredentialsError)):
         return InputError(_NO_CREDENTIALS)
     if isinstance(error, ProfileNotFound):
         return InputError(f"AWS_PROFILE: {error}")
-    return CloudError(f"{what}: EC2 gave no usable answer: {error}")
+    if isinstance(error, BotoCoreError) and type(error) is not HTTPClientError:
+        return CloudError(f"{what}: AWS gave no usable answer: {error}")
+    # The text of others may hold what was sent, a credential for instance.
+    return CloudError(f"{what}: AWS gave no usable answer ({type(error).__name__})")
 
 
 def _image(data: Mapping[str, Any]) -> Image:

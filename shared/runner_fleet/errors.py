@@ -7,11 +7,17 @@ holds a secret. The edge (`action.py`) prints each line as one `::error::` and e
 
 from __future__ import annotations
 
-_TRANSIENT_CODES = frozenset(
-    {"", "RequestLimitExceeded", "InternalError", "InternalFailure", "Unavailable"}
-    | {"ServiceUnavailable", "Throttling"}
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_UNSURE_CODES = frozenset(
+    {"", "InternalError", "InternalFailure", "Unavailable", "ServiceUnavailable"}
 )
-"""EC2's codes for "not now" (EC2 API reference, error codes)."""
+_BUSY_CODES = frozenset({"RequestLimitExceeded", "Throttling", "EC2ThrottledException"})
+"""EC2's codes for "not now" (EC2 API reference, error codes): of the unsure ones nobody can say
+whether the call took effect."""
 
 
 class FleetError(Exception):
@@ -23,7 +29,7 @@ class FleetError(Exception):
     exit_code = 1
 
     def __init__(self, *messages: str) -> None:
-        self.lines = tuple(" ".join(message.split()) for message in messages)
+        self.lines = tuple(redact(" ".join(message.split())) for message in messages)
         super().__init__("; ".join(self.lines))
 
 
@@ -44,24 +50,34 @@ class GitHubError(FleetError):
     @property
     def transient(self) -> bool:
         """Whether the same call may well work in a while."""
-        return self.status == 0 or self.status == 429 or self.status >= 500
+        garbled = 200 <= self.status < 300
+        return self.status in (0, 429) or self.status >= 500 or garbled
 
 
 class CloudError(FleetError):
     """EC2 refused a call or could not be reached.
 
-    `code` is EC2's error code; empty when there was no reply, and then a call that writes may
-    have taken effect.
+    `code` is EC2's error code, empty when there was no reply. `transient`: the same call may well
+    work in a while. `unsure`: a call that writes may have taken effect all the same, at this try
+    or an earlier one. `denied`: a permission is missing. `unknown_ids`: ids EC2 does not know.
     """
 
-    def __init__(self, message: str, code: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        code: str = "",
+        *,
+        denied: bool = False,
+        unknown_ids: tuple[str, ...] = (),
+    ) -> None:
         self.code = code
+        self.denied = denied
+        self.unknown_ids = unknown_ids
+        # A bare HTTP status stands where the reply was not EC2's own.
+        unclear = code in _UNSURE_CODES or code.isdigit()
+        self.transient = unclear or code in _BUSY_CODES
+        self.unsure = unclear
         super().__init__(message)
-
-    @property
-    def transient(self) -> bool:
-        """Whether the same call may well work in a while."""
-        return self.code in _TRANSIENT_CODES
 
 
 class RunnerLostError(FleetError):
@@ -74,3 +90,31 @@ class Cancelled(BaseException):
     def __init__(self, signal_number: int) -> None:
         self.exit_code = 128 + signal_number
         super().__init__(signal_number)
+
+
+def redact(text: str) -> str:
+    """The text without user names and passwords in URLs."""
+    return re.sub(r"(\w://)[^/@\s]+@", r"\1***@", text)
+
+
+def internal_error(error: Exception) -> str:
+    """A failure that is a bug of ours: its kind and place, and no value that could be a secret."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
+    return (
+        f"internal error: {type(error).__name__} at {where}. This is a bug in runner-fleet: please "
+        "report it; re-run the job with debug logging enabled to see the traceback"
+    )
+
+
+@contextmanager
+def gathered(problems: list[str]) -> Iterator[None]:
+    """Note a failure of the block instead of raising it: what comes after must be done, too."""
+    try:
+        yield
+    except FleetError as error:
+        problems.extend(error.lines)
+    except Exception as error:
+        problems.append(internal_error(error))

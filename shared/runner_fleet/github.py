@@ -8,33 +8,24 @@ after a 5xx, pauses between requests, and gives up on a 429 without `Retry-After
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import github
 import requests
-from github.GithubRetry import GithubRetry
 from requests.utils import parse_header_links
 
 from runner_fleet import __version__
 from runner_fleet.errors import GitHubError
-
-if TYPE_CHECKING:
-    from urllib3 import HTTPResponse
+from runner_fleet.github_retry import Patience, Retry, limit_message
 
 REQUEST_TIMEOUT = 15
 """Seconds for one request. GitHub gives up after 10 s itself (docs, REST API troubleshooting)."""
 
 LONGEST_WAIT = 90.0
-"""Seconds we wait for a rate limit before we report it instead."""
-
-SECONDARY_WAIT = 60.0
-"""Seconds to wait after a secondary rate limit that names no time (docs, rate limits)."""
-
-_SAFE_POSTS = ("/registration-token", "/remove-token", "/labels")
-"""Ends of POST paths that may be repeated: a second token or label changes nothing."""
+"""Seconds we wait for a rate limit, unless told otherwise, before we report it instead."""
 
 
 @dataclass(frozen=True)
@@ -90,15 +81,26 @@ class GitHub:
     _pages: dict[str, _Page] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._requester = github.Github(
+        self.patience = Patience(LONGEST_WAIT)
+        self._client = github.Github(
             auth=github.Auth.Token(self.token),
             base_url=self.api_url.rstrip("/"),
             timeout=REQUEST_TIMEOUT,
             user_agent=f"runner-fleet/{__version__} {self.agent}".strip(),
-            retry=_Retry(total=self.attempts, connect=2, backoff_factor=0.5, backoff_jitter=0.5),
+            retry=Retry(
+                self.patience,
+                total=self.attempts,
+                connect=2,
+                backoff_factor=0.5,
+                backoff_jitter=0.5,
+            ),
             seconds_between_requests=0,
             seconds_between_writes=0,
-        ).requester
+        )
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
 
     @property
     def _scope(self) -> str:
@@ -106,15 +108,24 @@ class GitHub:
 
     def registration_token(self) -> str:
         """A token with which runners can register for one hour; any number of them."""
-        return str(self._call("POST", f"{self._scope}/actions/runners/registration-token")["token"])
+        path = f"{self._scope}/actions/runners/registration-token"
+        reply = self._call("POST", path)
+        with _understood("POST", path):
+            token = reply["token"]
+            if not isinstance(token, str) or not token:
+                raise ValueError
+            return token
 
     def runner_archives(self) -> list[RunnerArchive]:
         """The runner downloads for Linux that this GitHub offers, newest version."""
-        return [
-            RunnerArchive(item["architecture"], item["download_url"], item["sha256_checksum"])
-            for item in self._call("GET", f"{self._scope}/actions/runners/downloads")
-            if item["os"] == "linux" and item.get("sha256_checksum")
-        ]
+        path = f"{self._scope}/actions/runners/downloads"
+        reply = self._call("GET", path)
+        with _understood("GET", path):
+            return [
+                RunnerArchive(item["architecture"], item["download_url"], item["sha256_checksum"])
+                for item in reply
+                if item["os"] == "linux" and item.get("sha256_checksum")
+            ]
 
     def runners(self) -> list[Runner]:
         """All registered runners; one call for each 100. An unchanged page costs no rate limit."""
@@ -122,8 +133,9 @@ class GitHub:
         url: str | None = f"{self._scope}/actions/runners?per_page=100"
         while url is not None:
             page = self._page(url)
-            # Lists shift between pages: one runner may come twice.
-            found.update((item["id"], Runner.parse(item)) for item in page.body["runners"])
+            with _understood("GET", url):
+                # Lists shift between pages: one runner may come twice.
+                found.update((item["id"], Runner.parse(item)) for item in page.body["runners"])
             url = page.following
         return list(found.values())
 
@@ -165,30 +177,36 @@ class GitHub:
         self, method: str, url: str, headers: dict[str, str]
     ) -> tuple[int, dict[str, Any], str]:
         try:
-            return self._requester.requestJson(method, url, headers=headers)
+            return self._client.requester.requestJson(method, url, headers=headers)
         except github.RateLimitExceededException as error:
-            raise GitHubError(_rate_limit_message(error.headers or {}), error.status) from None
+            raise GitHubError(limit_message(error.headers or {}), error.status) from None
         except github.GithubException as error:
-            message = str((error.data or {}).get("message", "")) if error.data else ""
-            raise self._refused(method, url, error.status, message) from None
+            raise self._refused(method, url, error.status, _message(error.data)) from None
         except requests.RequestException as error:
             msg = (
                 f"GitHub at {self.api_url} cannot be reached ({_reason(error)}): check the network "
                 "of this job, and GITHUB_API_URL"
             )
             raise GitHubError(msg) from None
+        except (AssertionError, RuntimeError, TypeError, ValueError, LookupError):
+            # PyGithub's own doubts about what came back, redirects of writes among them.
+            raise _puzzling(method, url) from None
 
     def _parse(self, method: str, url: str, status: int, text: str) -> Any:
         try:
             body = json.loads(text) if text else None
-        except ValueError:
+        except (ValueError, RecursionError):
             body = None
         if status >= requests.codes.bad_request:
-            message = str(body.get("message", "")) if isinstance(body, dict) else ""
-            raise self._refused(method, url, status, message)
-        if body is None and status != requests.codes.no_content:
-            msg = f"GitHub answered {method} {url} with {status} and something that is not JSON"
+            raise self._refused(method, url, status, _message(body))
+        if status >= requests.codes.multiple_choices:
+            msg = (
+                f"GitHub answers {status} for {self.repository}: it was renamed or moved. Say its "
+                "new name in the input repo"
+            )
             raise GitHubError(msg, status)
+        if body is None and status != requests.codes.no_content:
+            raise _puzzling(method, url)
         return body
 
     def _refused(self, method: str, url: str, status: int, message: str) -> GitHubError:
@@ -211,61 +229,21 @@ class GitHub:
         return GitHubError(text, status)
 
 
-class _Retry(GithubRetry):
-    """PyGithub's policy, but a POST that could count twice is not repeated, and 429 is a limit."""
-
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("secondary_rate_wait", SECONDARY_WAIT)
-        options.setdefault("max_rate_limit_wait", LONGEST_WAIT)
-        options.setdefault("status_forcelist", [429, *range(500, 600)])
-        options.setdefault("allowed_methods", None)  # every method: increment() decides
-        options.setdefault("raise_on_status", False)
-        super().__init__(**options)
-
-    def increment(
-        self,
-        method: str | None = None,
-        url: str | None = None,
-        response: HTTPResponse | None = None,  # type: ignore[override]
-        error: Exception | None = None,
-        *rest: Any,
-        **options: Any,
-    ) -> Any:
-        path = (url or "").partition("?")[0]
-        limited = response is not None and response.status in (403, 429)
-        if method == "POST" and not limited and not path.endswith(_SAFE_POSTS):
-            raise error or GitHubError(f"GitHub answered {method} {path} with a failure")
-        if limited and response is not None:
-            wait = _seconds_to_wait(response.headers)
-            if wait is not None and wait > LONGEST_WAIT:
-                raise GitHubError(_rate_limit_message(response.headers), response.status)
-        retry = super().increment(method, url, response, error, *rest, **options)
-        if response is not None and response.status == 429:
-            wait = _seconds_to_wait(response.headers)
-            retry.get_backoff_time = lambda: SECONDARY_WAIT if wait is None else wait  # type: ignore[method-assign]
-        return retry
+def _message(body: Any) -> str:
+    """What an error body says; empty when it is not GitHub's own."""
+    return str(body.get("message", "")) if isinstance(body, dict) else ""
 
 
-def _seconds_to_wait(headers: Mapping[str, Any]) -> float | None:
-    """What a rate-limit reply asks for; None when it names no time."""
-    after = str(headers.get("Retry-After", ""))
-    if after.isdigit():
-        return float(after)
-    reset = str(headers.get("X-RateLimit-Reset", ""))
-    if str(headers.get("X-RateLimit-Remaining", "")) == "0" and reset.isdigit():
-        return max(0.0, float(reset) - time.time()) + 1.0
-    return None
+@contextmanager
+def _understood(method: str, url: str) -> Iterator[None]:
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError):
+        raise _puzzling(method, url) from None
 
 
-def _rate_limit_message(headers: Mapping[str, Any]) -> str:
-    lowered = {str(key).lower(): value for key, value in headers.items()}
-    reset = str(lowered.get("x-ratelimit-reset", ""))
-    exhausted = str(lowered.get("x-ratelimit-remaining", "")) == "0" and reset.isdigit()
-    until = f" until {time.strftime('%H:%M:%S UTC', time.gmtime(int(reset)))}" if exhausted else ""
-    return (
-        f"GitHub's rate limit for the token in GH_PAT is exhausted{until}: wait, or use a GitHub "
-        "App's token, which has a limit of its own"
-    )
+def _puzzling(method: str, url: str) -> GitHubError:
+    return GitHubError(f"GitHub's answer to {method} {url} is not what its API documents")
 
 
 def _reason(error: BaseException) -> str:

@@ -180,8 +180,87 @@ def test_a_runner_that_registers_while_it_is_taken_back_is_removed_too(
     running.signal(signal.SIGTERM)
     result = running.result()
     assert result.status == 143
-    assert "removed 1 runners" in result.log
+    assert "1 registration removed" in result.log
     assert_nothing_left(world)
+
+
+def test_instances_that_ec2_does_not_know_yet_are_taken_back(
+    actions: Actions, world: World
+) -> None:
+    world.ec2.rules.boot(never=True)
+    running = actions.begin("start-runner", INPUTS | {"instance_count": "2"})
+    until(lambda: len(live(world)) == 2, "the launch")
+    ids = ", ".join(live(world))
+    world.faults.add(
+        Fault(
+            "TerminateInstances",
+            status=400,
+            code="InvalidInstanceID.NotFound",
+            message=f"The instance IDs '{ids}' do not exist",
+        )
+    )
+    running.signal(signal.SIGINT)
+    result = running.result()
+    assert result.status == 130
+    assert_nothing_left(world)
+
+
+@pytest.mark.parametrize("operation", ["RunInstances", "DescribeInstances$"])
+def test_an_answer_that_is_cut_off_leaves_nothing(
+    actions: Actions, world: World, operation: str
+) -> None:
+    world.faults.add(Fault(operation, status=200, when="after", body="<?xml", times=2))
+    result = actions.run("start-runner", INPUTS | {"instance_count": "2"})
+    assert result.status == 0, result.log
+    assert len(live(world)) == 2
+
+
+def test_what_cannot_be_taken_back_is_said_as_an_error(actions: Actions, world: World) -> None:
+    world.ec2.rules.boot(never=True)
+    denied = Fault("TerminateInstances", status=403, code="UnauthorizedOperation", times=None)
+    world.faults.add(denied)
+    result = actions.run("start-runner", INPUTS | {"gh_timeout": "1"})
+    assert result.status == 1
+    assert len(result.errors) == 3
+    assert "lacks the permission ec2:TerminateInstances" in result.errors[0]
+    assert result.errors[1].startswith("1 instances may still run: give stop-runner the fleet_id")
+    assert result.outputs["fleet_id"] in result.errors[1]
+    assert result.errors[2].startswith("gh_timeout: ")
+
+
+def test_a_token_that_github_does_not_give_is_noticed_before_the_launch(
+    actions: Actions, world: World
+) -> None:
+    world.faults.add(Fault("POST .*/registration-token", status=201, body='{"token": null}'))
+    result = actions.run("start-runner", INPUTS)
+    assert result.status == 1
+    (line,) = result.errors
+    assert "is not what its API documents" in line
+    assert world.ec2.instances() == []
+
+
+def test_a_repository_that_was_renamed_is_said(actions: Actions, world: World) -> None:
+    moved = Fault(
+        "POST .*/registration-token",
+        status=307,
+        body="{}",
+        headers={"Location": f"{world.github.url}/repositories/1/actions/runners"},
+    )
+    world.faults.add(moved)
+    result = actions.run("start-runner", INPUTS)
+    assert result.status == 1
+    (line,) = result.errors
+    assert "it was renamed or moved" in line
+
+
+def test_a_github_that_fails_all_the_time_is_named_in_the_timeout(
+    actions: Actions, world: World
+) -> None:
+    world.faults.add(Fault(r"GET .*/actions/runners$", status=503, times=None))
+    result = actions.run("start-runner", INPUTS | {"gh_timeout": "2"})
+    assert result.status == 1
+    assert "The last poll that failed: GitHub" in result.errors[-1]
+    assert live(world) == []
 
 
 def test_a_log_that_nobody_reads_any_more_keeps_no_machine_alive(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from sandbox.faults import Fault
 from sandbox.world import World
 
@@ -75,7 +76,7 @@ def test_siblings_are_left_alone(actions: Actions, world: World) -> None:
 
 def test_an_unknown_instance_does_not_save_the_others(actions: Actions, world: World) -> None:
     mapping = json.loads(start(actions)["mapping"])
-    mapping |= {"i-0123456789abcdef0": "runner-gone0000", "nonsense": "runner-gone0001"}
+    mapping |= {"i-0123456789abcdef0": "runner-gone0000"}
     result = actions.run("stop-runner", {"instance_mapping": json.dumps(mapping)})
     assert result.status == 0, result.log
     assert "i-0123456789abcdef0: EC2 does not know this instance, or it has ended" in result.log
@@ -105,6 +106,103 @@ def test_a_denied_termination_names_the_permission(actions: Actions, world: Worl
     assert result.status == 1
     (line,) = result.errors
     assert "lacks the permission ec2:TerminateInstances" in line
+
+
+def test_a_mapping_that_is_half_broken_ends_the_good_half(actions: Actions, world: World) -> None:
+    mapping = json.loads(start(actions)["mapping"])
+    mapping |= {"": "a", "i-1,i-2": "b", "::error::boo": "c", "i-\ud800": "d"}
+    result = actions.run("stop-runner", {"instance_mapping": json.dumps(mapping)})
+    assert result.status == 1
+    assert len(result.errors) == 4
+    assert all(line.startswith("instance_mapping: ") for line in result.errors)
+    assert_nothing_left(world)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "env"),
+    [
+        ({}, {"GH_PAT": ""}),
+        ({"wait": "yes"}, {}),
+        ({"repo": "nonsense"}, {}),
+        ({}, {"GITHUB_API_URL": "foo"}),
+        ({"fleet_id": "not one!"}, {}),
+    ],
+    ids=["token", "wait", "repo", "url", "fleet"],
+)
+def test_what_is_wrong_elsewhere_keeps_no_instance_alive(
+    actions: Actions, world: World, inputs: dict[str, str], env: dict[str, str]
+) -> None:
+    outputs = start(actions)
+    inputs = {"instance_mapping": outputs["mapping"]} | inputs
+    result = actions.run("stop-runner", inputs, env)
+    assert result.status == 1
+    assert len(result.errors) == 1
+    assert live(world) == []
+
+
+def test_a_fleet_that_is_not_visible_yet_is_found(actions: Actions, world: World) -> None:
+    outputs = start(actions, 2)
+    stale = Fault("DescribeInstances$", when="stale", stale_seconds=60.0, times=2)
+    world.faults.add(stale)
+    result = actions.run("stop-runner", {"fleet_id": outputs["fleet_id"]})
+    assert result.status == 0, result.log
+    assert_nothing_left(world)
+
+
+def test_a_fleet_that_is_nowhere_is_success_and_said(actions: Actions, world: World) -> None:
+    result = actions.run("stop-runner", {"fleet_id": "77-1-start-gone0000"})
+    assert result.status == 0, result.log
+    assert "There is no instance of fleet 77-1-start-gone0000 in us-east-1" in result.log
+
+
+def test_a_label_of_the_users_own_harms_no_sibling(actions: Actions, world: World) -> None:
+    mine = start(actions)
+    sibling = actions.run("start-runner", INPUTS | {"extra_gh_labels": "gpu"}).outputs
+    mapping = dict.fromkeys(json.loads(mine["mapping"]), "gpu")
+    result = actions.run("stop-runner", {"instance_mapping": json.dumps(mapping)})
+    assert result.status == 0, result.log
+    assert live(world) == list(json.loads(sibling["mapping"]))
+    assert len(world.github.runners()) == 1
+
+
+@pytest.mark.parametrize("body", ["<?xml", "{}", ""], ids=["cut", "json", "empty"])
+@pytest.mark.parametrize("operation", ["TerminateInstances", "DescribeInstances$"])
+def test_an_answer_of_ec2_that_is_none_is_one_error_and_github_is_cleaned_up(
+    actions: Actions, world: World, operation: str, body: str
+) -> None:
+    outputs = start(actions)
+    world.faults.add(Fault(operation, status=200, when="after", body=body, times=None))
+    inputs = {"instance_mapping": outputs["mapping"], "fleet_id": outputs["fleet_id"]}
+    result = actions.run("stop-runner", inputs)
+    assert result.status == 1
+    assert not [line for line in result.errors if "internal error" in line]
+    assert_nothing_left(world)
+
+
+@pytest.mark.parametrize("body", ["{}", "[]", '"x"', '{"runners": [{}]}', "<html>"])
+def test_an_answer_of_github_that_is_none_is_one_error_and_instances_end(
+    actions: Actions, world: World, body: str
+) -> None:
+    outputs = start(actions)
+    world.faults.add(Fault(f"GET {RUNNERS}$", status=200, body=body, times=None))
+    result = actions.run("stop-runner", {"instance_mapping": outputs["mapping"]})
+    assert result.status == 1
+    (line,) = result.errors
+    assert "is not what its API documents" in line
+    assert live(world) == []
+
+
+def test_no_way_to_ec2_is_one_error_and_github_is_cleaned_up(
+    actions: Actions, world: World
+) -> None:
+    outputs = start(actions)
+    inputs = {"instance_mapping": outputs["mapping"]}
+    result = actions.run("stop-runner", inputs, {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"})
+    assert result.status == 1
+    (line,) = result.errors
+    assert "Could not connect to the endpoint URL" in line
+    assert "NOT terminated" in result.summary
+    assert world.github.runners() == []
 
 
 def test_a_broken_mapping_is_one_error_but_the_fleet_ends(actions: Actions, world: World) -> None:

@@ -7,6 +7,7 @@ import ipaddress
 import secrets
 import string
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,6 +16,9 @@ from runner_fleet.errors import InputError
 
 TAG_PREFIX = "runner-fleet:"
 FLEET_TAG = f"{TAG_PREFIX}fleet-id"
+
+OWN_LABEL = r"runner-[a-z0-9]{8}"
+"""What a label that we draw looks like; users' own labels may be on runners of others."""
 
 _ALPHABET = string.ascii_lowercase + string.digits
 
@@ -32,10 +36,16 @@ class Caller:
     def read(cls, environ: Mapping[str, str]) -> Caller:
         return cls(
             repository=environ.get("GITHUB_REPOSITORY", ""),
-            run_id=environ.get("GITHUB_RUN_ID", "0"),
-            run_attempt=environ.get("GITHUB_RUN_ATTEMPT", "1"),
-            job=environ.get("GITHUB_JOB", "manual"),
+            run_id=_plain(environ.get("GITHUB_RUN_ID", ""), 20) or "0",
+            run_attempt=_plain(environ.get("GITHUB_RUN_ATTEMPT", ""), 10) or "1",
+            job=_plain(environ.get("GITHUB_JOB", ""), 64) or "manual",
         )
+
+
+def _plain(text: str, limit: int) -> str:
+    """The text as it may stand in ids and tags: ASCII letters and digits, `-` for all else."""
+    plain = "".join(char if char.isascii() and char.isalnum() else "-" for char in text)
+    return plain[:limit]
 
 
 def random_text(length: int = 8) -> str:
@@ -68,13 +78,15 @@ def _is_loopback(url: str) -> bool:
 
 
 def _claim(pool: Path) -> str:
-    for path in sorted(pool.iterdir()):
-        try:
-            path.unlink()  # only one process can
-        except FileNotFoundError:
-            continue
-        return path.name
-    msg = f"the sandbox's pool of labels is used up ({pool.name}): start the sandbox anew"
+    try:
+        for path in sorted(pool.iterdir()):
+            with suppress(FileNotFoundError):
+                path.unlink()  # only one process can
+                return path.name
+    except OSError as error:
+        msg = f"RUNNER_FLEET_SANDBOX_LABELS: the sandbox's labels cannot be read: {error.strerror}"
+        raise InputError(msg) from None
+    msg = "the sandbox's pool of labels is used up: start the sandbox anew"
     raise InputError(msg)
 
 
@@ -92,9 +104,8 @@ class Fleet:
     def create(
         cls, caller: Caller, repository: str, count: int, draw: Callable[[], str] = random_label
     ) -> Fleet:
-        job = "".join(char if char.isalnum() else "-" for char in caller.job)[:64]
         return cls(
-            id=f"{caller.run_id}-{caller.run_attempt}-{job}-{random_text()}",
+            id=f"{caller.run_id}-{caller.run_attempt}-{caller.job}-{random_text()}",
             repository=repository,
             caller=caller,
             labels=tuple(draw() for _ in range(count)),
@@ -118,7 +129,7 @@ class Fleet:
             "repository": self.repository,
             "run-id": self.caller.run_id,
             "run-attempt": self.caller.run_attempt,
-            "job": self.caller.job[:256],
+            "job": self.caller.job,
         }
         return {f"{TAG_PREFIX}{key}": value for key, value in values.items() if value}
 

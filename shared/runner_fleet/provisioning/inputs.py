@@ -6,11 +6,15 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from runner_fleet.errors import InputError
 
 LABEL_LIMIT = 256
 """Characters of a label (actions/runner, src/Runner.Listener/Configuration/Validators.cs)."""
+
+
+INSTANCE_ID = r"i-[0-9a-f]{8}([0-9a-f]{9})?"
 
 
 class InputReader:
@@ -39,21 +43,26 @@ class InputReader:
         """A value that has a form; an empty one is the default."""
         value = self.text(name, default)
         if value and not re.fullmatch(pattern, value):
-            self.problem(name, f"{_shown(value)} is not {hint}")
+            self.problem(name, f"{shown(value)} is not {hint}")
             return default
         return value
 
-    def integer(self, name: str, default: int, *, minimum: int = 1, absent: str = "") -> int:
+    def integer(
+        self, name: str, default: int, *, minimum: int = 1, maximum: int = 10**9, absent: str = ""
+    ) -> int:
         """A whole number; `absent` says what leaving it out means, for whoever wrote 0."""
         value = self.text(name)
         if not value:
             return default
         if not re.fullmatch(r"[+-]?[0-9]{1,9}", value):
-            self.problem(name, f"{_shown(value)} is not a whole number")
+            self.problem(name, f"{shown(value)} is not a whole number")
             return default
         if int(value) < minimum:
             hint = f" ({absent})" if absent else ""
-            self.problem(name, f"{_shown(value)} is too small: at least {minimum}{hint}")
+            self.problem(name, f"{shown(value)} is too small: at least {minimum}{hint}")
+            return default
+        if int(value) > maximum:
+            self.problem(name, f"{shown(value)} is too large: at most {maximum}")
             return default
         return int(value)
 
@@ -61,7 +70,7 @@ class InputReader:
         value = self.text(name).lower()
         if value in ("", "true", "false"):
             return value == "true" if value else default
-        self.problem(name, f"{_shown(value)} is neither true nor false")
+        self.problem(name, f"{shown(value)} is neither true nor false")
         return default
 
     def words(self, name: str, pattern: str, hint: str) -> tuple[str, ...]:
@@ -76,7 +85,7 @@ class InputReader:
             found = re.split(r"[,\s]+", value.strip(",")) if value else []
         wrong = [item for item in found if not re.fullmatch(pattern, item)]
         for item in wrong:
-            self.problem(name, f"{_shown(item)} is not {hint}")
+            self.problem(name, f"{shown(item)} is not {hint}")
         return tuple(dict.fromkeys(item for item in found if item not in wrong))
 
     def labels(self, name: str) -> tuple[str, ...]:
@@ -90,10 +99,10 @@ class InputReader:
             {char for char in label if char in "\"'`\\$" or not char.isprintable()}, key=ord
         )
         if bad:
-            signs = " ".join(_shown(char) for char in bad)
-            self.problem(name, f"label {_shown(label)} holds {signs}: use letters, digits and ._:-")
+            signs = " ".join(shown(char) for char in bad)
+            self.problem(name, f"label {shown(label)} holds {signs}: use letters, digits and ._:-")
         elif len(label) > LABEL_LIMIT:
-            text = f"label {_shown(label)} has {len(label)} characters; {LABEL_LIMIT} are allowed"
+            text = f"label {shown(label)} has {len(label)} characters; {LABEL_LIMIT} are allowed"
             self.problem(name, text)
         return not bad and len(label) <= LABEL_LIMIT
 
@@ -115,28 +124,33 @@ class InputReader:
         tags: dict[str, str] = {}
         for key, value in pairs:
             if not isinstance(key, str) or not isinstance(value, str):
-                self.problem(name, f"tag {_shown(str(key))}: key and value must be strings")
+                self.problem(name, f"tag {shown(str(key))}: key and value must be strings")
             elif key in tags:
-                self.problem(name, f"tag {_shown(key)} is given twice")
+                self.problem(name, f"tag {shown(key)} is given twice")
+            elif not (key + value).isprintable():
+                self.problem(name, f"tag {shown(key)}: control characters are not allowed")
             elif not 1 <= len(key) <= 128 or len(value) > 256:
-                text = f"tag {_shown(key)}: a key has 1 to 128 characters, a value at most 256"
+                text = f"tag {shown(key)}: a key has 1 to 128 characters, a value at most 256"
                 self.problem(name, text)
             elif key.lower().startswith(("aws:", "runner-fleet:")):
-                self.problem(name, f"tag {_shown(key)}: this prefix is reserved")
+                self.problem(name, f"tag {shown(key)}: this prefix is reserved")
             else:
                 tags[key] = value
         return tags
 
     def mapping(self, name: str) -> dict[str, str]:
-        """A JSON object of instance id to label; empty when there is none."""
+        """A JSON object of instance id to label, as far as it is one; empty when there is none."""
         hint = 'a JSON object like {"i-0123456789abcdef0": "runner-ab12cd34"}'
         data = self._json(name, hint) if self.text(name) else {}
         if data is None:
             return {}
-        if not isinstance(data, dict) or not all(isinstance(item, str) for item in data.values()):
+        if not isinstance(data, dict):
             self.problem(name, f"is not {hint}: pass the output 'mapping' of start-runner")
             return {}
-        return data
+        wrong = [key for key in data if not re.fullmatch(INSTANCE_ID, key)]
+        for key in wrong:
+            self.problem(name, f"{shown(key)} is not an instance id (i-0123456789abcdef0)")
+        return {key: str(label) for key, label in data.items() if key not in wrong}
 
     def _json(self, name: str, hint: str) -> Any:
         try:
@@ -148,6 +162,14 @@ class InputReader:
         return None
 
 
-def _shown(value: str) -> str:
-    """A value as it may stand in a message: on one line, and not endless."""
+def shown(value: str) -> str:
+    """A value as it may stand in a message: on one line, printable, and not endless."""
     return repr(value if len(value) <= 60 else f"{value[:57]}...")
+
+
+def is_http_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, brackets that do not match
+        return False

@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from runner_fleet.provisioning.identity import Caller
-from runner_fleet.provisioning.inputs import InputReader
+from runner_fleet.provisioning.inputs import InputReader, is_http_url, shown
 
 REPOSITORY = r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}"
 REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
+
+LARGEST_COUNT = 200
+"""Instances of one start: as many as one filter of DescribeInstances may name (EC2 API reference,
+Filter)."""
 
 _TAG_LIMIT = 50  # tags a resource may have (EC2 user guide, tag restrictions)
 _OWN_TAGS = 6  # those of identity.Fleet.tags, and Name
@@ -49,12 +53,12 @@ class StartOptions:
 
 @dataclass(frozen=True)
 class StopOptions:
-    github: GitHubAccess
+    github: GitHubAccess | None  # None: it cannot be used, for a reason in `problems`
     region: str
     mapping: dict[str, str]  # instance id to label
     fleet_id: str
     wait: bool
-    problems: tuple[str, ...]  # with the mapping; the rest is stopped all the same
+    problems: tuple[str, ...]  # with other inputs; what can be stopped is stopped all the same
 
     @property
     def nothing_to_stop(self) -> bool:
@@ -90,7 +94,7 @@ def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> Star
             default="amazon",
         ),
         instance_type=_instance_type(read),
-        count=read.integer("instance_count", 1),
+        count=read.integer("instance_count", 1, maximum=LARGEST_COUNT),
         subnet_id=read.matching(
             "aws_subnet_id", r"subnet-[0-9a-f]{8,17}", "a subnet id (subnet-0123456789abcdef0)"
         ),
@@ -106,13 +110,17 @@ def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> Star
         or None,
         tags=read.tags("aws_tags"),
         home=read.matching(
-            "aws_home_dir", r"/[A-Za-z0-9._/@-]*", "an absolute path like /home/ubuntu"
+            "aws_home_dir",
+            r"(?!.*/\.\.(/|$))/[A-Za-z0-9._/@-]*",
+            "an absolute path like /home/ubuntu",
         ),
         extra_labels=read.labels("extra_gh_labels"),
         timeout=read.integer("gh_timeout", 1200),
         max_lifetime=read.integer("max_lifetime_minutes", 360),
-        pre_script=read.text("pre_runner_script"),
+        # Typed on Windows; bash would take the carriage returns for text.
+        pre_script=read.text("pre_runner_script").replace("\r\n", "\n"),
     )
+    _check_aws(read, environ)
     if len(options.tags) > _TAG_LIMIT - _OWN_TAGS:
         read.problem("aws_tags", f"{len(options.tags)} tags; {_TAG_LIMIT - _OWN_TAGS} are allowed")
     read.finish()
@@ -122,28 +130,31 @@ def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> Star
 def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopOptions:
     """Raises `InputError` only for what makes stopping impossible.
 
-    A mapping that cannot be read must not keep the instances found by `fleet_id` alive: it is
+    Everything else that is wrong must not keep an instance alive that the good inputs name: it is
     noted in `problems`, to be reported when the rest is done.
     """
-    mapping_reader = InputReader(inputs)
-    mapping = mapping_reader.mapping("instance_mapping")
     read = InputReader(inputs)
+    mapping = read.mapping("instance_mapping")
     fleet_id = read.matching("fleet_id", r"[A-Za-z0-9._-]{1,256}", "a fleet_id of start-runner")
     wait = read.boolean("wait")
-    if not fleet_id:
-        read.problems.extend(mapping_reader.problems)
-    if not mapping and not fleet_id and not read.problems:
-        return StopOptions(GitHubAccess("", "", "", ""), "", {}, "", wait, ())
-    options = StopOptions(
-        github=_github(read, environ),
-        region=_region(read, environ),
+    if not mapping and not fleet_id:
+        read.finish()
+        return StopOptions(None, "", {}, "", wait, ())
+    before = len(read.problems)
+    github = _github(read, environ)
+    usable = len(read.problems) == before
+    region = _region(read, environ)
+    _check_aws(read, environ)
+    if not region:
+        read.finish()
+    return StopOptions(
+        github=github if usable else None,
+        region=region,
         mapping=mapping,
         fleet_id=fleet_id,
         wait=wait,
-        problems=tuple(mapping_reader.problems),
+        problems=tuple(read.problems),
     )
-    read.finish()
-    return options
 
 
 def _github(read: InputReader, environ: Mapping[str, str]) -> GitHubAccess:
@@ -164,9 +175,26 @@ def _github(read: InputReader, environ: Mapping[str, str]) -> GitHubAccess:
     return GitHubAccess(
         repository=repository,
         token=token,
-        api_url=environ.get("GITHUB_API_URL") or "https://api.github.com",
-        server_url=environ.get("GITHUB_SERVER_URL") or "https://github.com",
+        api_url=_url(read, environ, "GITHUB_API_URL") or "https://api.github.com",
+        server_url=_url(read, environ, "GITHUB_SERVER_URL") or "https://github.com",
     )
+
+
+def _url(read: InputReader, environ: Mapping[str, str], name: str) -> str:
+    url = environ.get(name, "")
+    if url and not is_http_url(url):
+        read.problem(name, f"{shown(url)} is not a URL like https://github.example.com")
+    return url
+
+
+def _check_aws(read: InputReader, environ: Mapping[str, str]) -> None:
+    """What botocore would choke on, with the value in its message."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        value = environ.get(name, "")
+        if not value.isprintable() or value != value.strip():
+            read.problem(name, "the value holds white space or control characters: set it anew")
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_EC2"):
+        _url(read, environ, name)
 
 
 def _region(read: InputReader, environ: Mapping[str, str]) -> str:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from runner_fleet.provisioning.take_back import Taken
-from runner_fleet.provisioning.wait import BOOTING, ONLINE, REGISTERED, Progress
+from runner_fleet.provisioning.wait import BOOTING, ONLINE, Progress
+
+
+def counted(things: Collection[object], name: str) -> str:
+    """As `1 instance`, `3 instances`."""
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
 
 
 def started(progress: Progress, fleet_id: str, region: str) -> str:
@@ -16,14 +21,13 @@ def started(progress: Progress, fleet_id: str, region: str) -> str:
             f"`{key}`",
             instance.type,
             instance.zone,
-            *(_seconds(progress, key, phase) for phase in (BOOTING, REGISTERED, ONLINE)),
+            *(_seconds(progress, key, phase) for phase in (BOOTING, ONLINE)),
         ]
         for key, instance in progress.instances.items()
     ]
-    heading = ["Runner label", "Instance", "Type", "Zone", "Running", "Registered", "Online"]
-    count = len(rows)
+    heading = ["Runner label", "Instance", "Type", "Zone", "Running", "Online"]
     return (
-        f"### Started {count} runner{'s' * (count != 1)} in {region}\n\n{_table(heading, rows)}\n\n"
+        f"### Started {counted(rows, 'runner')} in {region}\n\n{_table(heading, rows)}\n\n"
         f"Seconds since the launch, as seen by polling. Fleet `{fleet_id}`."
     )
 
@@ -34,18 +38,20 @@ def stopped(taken: Taken) -> str:
         *([f"`{key}`", "instance", "terminated"] for key in taken.terminated),
         *([f"`{key}`", "instance", "had ended already"] for key in taken.ended_before),
         *([f"`{key}`", "instance", "unknown to EC2"] for key in taken.unknown),
+        *([f"`{key}`", "instance", "**NOT terminated**"] for key in taken.left),
         *([f"`{name}`", "runner", "registration removed"] for name in taken.removed),
         *([f"`{name}`", "runner", "was busy; its instance is terminated"] for name in taken.busy),
     ]
-    table = _table(["Name", "Kind", "Outcome"], rows) if rows else "Nothing was left to stop."
+    nothing = "" if taken.problems else "Nothing was left to stop."
+    table = _table(["Name", "Kind", "Outcome"], rows) if rows else nothing
     problems = "".join(f"\n- {problem}" for problem in taken.problems)
     return f"### Stopped runners\n\n{table}\n{problems}"
 
 
 def _seconds(progress: Progress, key: str, phase: str) -> str:
-    """Empty when polling never saw the instance in this phase."""
+    """A dash when polling never saw the instance in this phase."""
     reached = progress.reached.get((key, phase))
-    return "" if reached is None else f"{reached:.1f}"
+    return "-" if reached is None else f"{reached:.1f}"
 
 
 def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

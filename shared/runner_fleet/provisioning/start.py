@@ -10,35 +10,30 @@ from dataclasses import dataclass, field
 
 from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2, Image, Instance, Launch
-from runner_fleet.errors import CloudError, FleetError, InputError
+from runner_fleet.errors import CloudError, InputError, gathered
 from runner_fleet.github import GitHub, RunnerArchive
 from runner_fleet.provisioning.identity import FLEET_TAG, Fleet
 from runner_fleet.provisioning.image import choose_image
 from runner_fleet.provisioning.options import StartOptions
-from runner_fleet.provisioning.take_back import Taken, take_back
+from runner_fleet.provisioning.report import counted
+from runner_fleet.provisioning.take_back import take_back
 from runner_fleet.provisioning.user_data import Boot, user_data
 from runner_fleet.provisioning.wait import Progress, wait_until_online
+
+PATIENCE_WHEN_UNDOING = 5.0
+"""Seconds in which a call to GitHub is repeated: it leaves a cancelled step 10 s."""
 
 SEARCH_PAUSES = (0.0, 1.0, 2.0, 4.0)
 """Seconds between looks for instances whose launch reply was lost: a new instance may take a
 moment to be visible (EC2 developer guide, eventual consistency)."""
 
 
-@contextmanager
-def _gathered(problems: list[str]) -> Iterator[None]:
-    """Note a failure of the block instead of raising it."""
-    try:
-        yield
-    except FleetError as error:
-        problems.extend(error.lines)
-
-
 @dataclass(frozen=True)
 class Start:
     """One start: what it works with.
 
-    `say` gets progress lines, `mask` secrets that must not show in the log, `launched` the
-    instances.
+    `say` gets progress lines, `warn` what is left behind, `mask` secrets that must not show in
+    the log, `launched` the instances.
     """
 
     options: StartOptions
@@ -46,6 +41,7 @@ class Start:
     github: GitHub
     ec2: Ec2
     say: Callable[[str], None]
+    warn: Callable[[str], None]
     mask: Callable[[str], None]
     launched: Callable[[dict[str, str]], None]  # instance id to label, as soon as it is known
     cancellation: Cancellation = field(default_factory=Cancellation)
@@ -59,8 +55,10 @@ class Start:
         with self._way_back(instances):
             # A reply that comes while we are being cancelled must not be lost.
             with self.cancellation.shield():
-                instances += self.ec2.launch(launch)
+                stopping = self.cancellation.is_requested
+                instances += self.ec2.launch(launch, self.sleep, give_up=stopping)
                 self.launched(self._mapping(instances))
+            self.github.patience.ends_in(self.options.timeout)
             return wait_until_online(
                 instances,
                 self.fleet,
@@ -79,14 +77,14 @@ class Start:
         with ThreadPoolExecutor(1) as pool:
             choosing = pool.submit(self._choose_image)
             token, archives = "", list[RunnerArchive]()
-            with _gathered(problems):
+            with gathered(problems):
                 token = self.github.registration_token()
                 self.mask(token)
                 archives = self.github.runner_archives()
         image, script = None, ""
-        with _gathered(problems):
+        with gathered(problems):
             image = choosing.result()
-        with _gathered(problems):
+        with gathered(problems):
             script = user_data(self._boot(archives), self.fleet, token)
         if problems or image is None:
             raise InputError(*problems)
@@ -138,38 +136,43 @@ class Start:
             raise
 
     def _undo(self, instances: list[Instance], failure: BaseException) -> None:
-        ids = [instance.id for instance in instances] or self._search(failure)
-        if not ids:
-            return
-        self.say(f"Taking back {len(ids)} instances ...")
-        taken = take_back(ids, self.fleet.labels, self.ec2, self.github, self.say, self.sleep)
-        self._report(ids, taken)
+        self.github.patience.ends_in(PATIENCE_WHEN_UNDOING)
+        if not instances and isinstance(failure, CloudError) and not failure.unsure:
+            return  # EC2 said no, each time it was asked: it launched nothing
+        self.say("Taking back what was started ...")
+        problems: list[str] = []
+        ids = [instance.id for instance in instances]
+        with gathered(problems):
+            ids = ids or self._search()
+        taken = take_back(ids, self.fleet.labels, self.ec2, self.github, self.sleep)
+        ended = len(taken.terminated) + len(taken.ended_before)
+        self.say(
+            f"{ended} of {counted(ids, 'instance')} ended, "
+            f"{counted(taken.removed, 'registration')} removed"
+        )
+        # The start knows that its own instances exist, whatever EC2 says of them so soon.
+        left = len(taken.left) + len(taken.unknown)
+        for problem in [*problems, *taken.problems]:
+            self.warn(problem)
+        if problems or left:
+            self.warn(
+                f"{left or self.options.count} instances may still run: give stop-runner the "
+                f"fleet_id {self.fleet.id}. They end themselves after max_lifetime_minutes"
+            )
 
-    def _search(self, failure: BaseException) -> list[str]:
-        """Instances of a launch that failed, or whose reply was lost.
-
-        One look is enough when EC2 refused for good: then there can only be something if an
-        earlier try of the same call took effect and its reply was lost.
-        """
-        refused = isinstance(failure, CloudError) and not failure.transient
-        for pause in SEARCH_PAUSES[:1] if refused else SEARCH_PAUSES:
+    def _search(self) -> list[str]:
+        """Instances of a launch whose reply was lost; raises when EC2 never says."""
+        failure: CloudError | None = None
+        for pause in SEARCH_PAUSES:
             self.sleep(pause)
             try:
+                failure = None
                 found = self.ec2.instances_of(FLEET_TAG, self.fleet.id)
-            except FleetError as error:
-                self.say(f"Cannot look for instances: {error}")
+            except CloudError as error:
+                failure = error
                 continue
             if found:
                 return list(found)
+        if failure is not None:
+            raise failure
         return []
-
-    def _report(self, ids: list[str], taken: Taken) -> None:
-        if taken.problems:
-            for problem in taken.problems:
-                self.say(problem)
-            self.say(f"Left to stop-runner with fleet_id {self.fleet.id}")
-        else:
-            self.say(
-                f"Terminated {len(taken.terminated)} of {len(ids)} instances, removed "
-                f"{len(taken.removed)} runners"
-            )

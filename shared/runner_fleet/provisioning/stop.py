@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from runner_fleet.ec2 import Ec2
-from runner_fleet.errors import CloudError, FleetError
+from runner_fleet.errors import gathered
 from runner_fleet.github import GitHub
 from runner_fleet.provisioning.identity import FLEET_TAG
 from runner_fleet.provisioning.options import StopOptions
+from runner_fleet.provisioning.report import counted
 from runner_fleet.provisioning.take_back import Taken, take_back
 
 TERMINATION_TIMEOUT = 1200.0
@@ -18,12 +19,17 @@ TERMINATION_TIMEOUT = 1200.0
 (bottlerocket-os/bottlerocket-test-system#337)."""
 
 
+SEARCH_PAUSES = (0.0, 2.0, 4.0, 6.0)
+"""Seconds between looks for a fleet without a mapping: its start may have been killed a moment ago,
+with the launch under way (EC2 developer guide, eventual consistency)."""
+
+
 @dataclass(frozen=True)
 class Stop:
-    """One stop: what it works with."""
+    """One stop: what it works with. Without `github` only the instances are ended."""
 
     options: StopOptions
-    github: GitHub
+    github: GitHub | None
     ec2: Ec2
     say: Callable[[str], None]
     sleep: Callable[[float], None] = time.sleep
@@ -32,24 +38,31 @@ class Stop:
         """Everything taken back that can be; what could not is in `problems`."""
         problems = list(self.options.problems)
         ids = list(self.options.mapping)
-        if self.options.fleet_id:
-            try:
-                found = self.ec2.instances_of(FLEET_TAG, self.options.fleet_id)
-            except FleetError as error:
-                problems.extend(error.lines)
-            else:
-                ids += [key for key in found if key not in self.options.mapping]
+        with gathered(problems):
+            ids += self._search()
         labels = self.options.mapping.values()
-        taken = take_back(ids, labels, self.ec2, self.github, self.say, self.sleep)
+        taken = take_back(ids, labels, self.ec2, self.github, self.sleep)
         taken.problems[:0] = problems
         return taken
+
+    def _search(self) -> list[str]:
+        """The instances of the fleet; one look is enough when the mapping names them anyway."""
+        fleet_id = self.options.fleet_id
+        if not fleet_id:
+            return []
+        for pause in SEARCH_PAUSES[:1] if self.options.mapping else SEARCH_PAUSES:
+            self.sleep(pause)
+            found = self.ec2.instances_of(FLEET_TAG, fleet_id)
+            if found:
+                return list(found)
+        if not self.options.mapping:
+            self.say(f"There is no instance of fleet {fleet_id} in {self.ec2.region}")
+        return []
 
     def wait(self, taken: Taken) -> None:
         """If asked to, return when the instances are terminated; a failure goes to `problems`."""
         if not self.options.wait or not taken.terminated:
             return
-        self.say(f"Waiting until {len(taken.terminated)} instances are terminated ...")
-        try:
+        self.say(f"Waiting until {counted(taken.terminated, 'instance')} ended ...")
+        with gathered(taken.problems):
             self.ec2.wait_terminated(taken.terminated, TERMINATION_TIMEOUT)
-        except CloudError as error:
-            taken.problems.extend(error.lines)

@@ -25,6 +25,7 @@ class Progress:
     labels: dict[str, str]  # instance id to label
     phase: dict[str, str] = field(default_factory=dict)  # instance id to phase
     reached: dict[tuple[str, str], float] = field(default_factory=dict)  # (id, phase) to seconds
+    trouble: str = ""  # the last bad moment of a service
 
     @property
     def complete(self) -> bool:
@@ -108,6 +109,7 @@ def _poll(
     except (CloudError, GitHubError) as error:
         if not error.transient:
             raise
+        progress.trouble = str(error)
         say(f"Going on in spite of: {error}")
         return None
 
@@ -128,7 +130,8 @@ def _died(instance: Instance, progress: Progress) -> str:
     return (
         f"instance {instance.id} ({progress.labels[instance.id]}, {instance.type}) is "
         f"{instance.state} before its runner came online: {reason}. When it powered itself off, "
-        "its boot script failed: see the instance's console output"
+        "its boot script failed, and its console says why: aws ec2 get-console-output --latest "
+        f"--output text --instance-id {instance.id}"
     )
 
 
@@ -138,9 +141,13 @@ def _too_late(progress: Progress, timeout: float) -> str:
         for key, phase in progress.phase.items()
         if phase != ONLINE
     ]
-    return (
+    problem = (
         f"gh_timeout: after {timeout:.0f} seconds {len(waiting)} of {len(progress.phase)} runners "
-        f"are not online: {', '.join(waiting)}. 'booting' for long usually means that the instance "
-        "has no way out to the internet (NAT gateway or public IP), or that the image takes longer "
-        "than gh_timeout to boot"
+        f"are not online: {', '.join(waiting)}"
+    )
+    if progress.trouble:
+        return f"{problem}. The last poll that failed: {progress.trouble}"
+    return (
+        f"{problem}. 'booting' for long usually means that the instance has no way out to the "
+        "internet (NAT gateway or public IP), or that the image needs more than gh_timeout to boot"
     )

@@ -98,6 +98,8 @@ def test_tags_come_as_an_object_or_as_a_list(text: str) -> None:
         ('{"runner-fleet:fleet-id": "1"}', "tag 'runner-fleet:fleet-id': this prefix is reserved"),
         ('[{"Key":"a","Value":"1"},{"Key":"a","Value":"2"}]', "tag 'a' is given twice"),
         ("[" * 100_000, "nested too deeply"),
+        ('{"a": "\\u0000"}', "tag 'a': control characters are not allowed"),
+        ('{"a": "\\ud800"}', "tag 'a': control characters are not allowed"),
     ],
 )
 def test_bad_tags_are_refused(text: str, problem: str) -> None:
@@ -130,6 +132,33 @@ def test_an_arn_of_a_role_is_no_instance_profile() -> None:
         line
         == "aws_iam_role: takes an instance profile's name or ARN; this ARN is of something else"
     )
+
+
+def test_more_instances_than_one_call_can_watch_are_refused() -> None:
+    assert problems(instance_count="201") == ["instance_count: '201' is too large: at most 200"]
+
+
+@pytest.mark.parametrize("home", ["home", "/home/../root", "/home/..", "/home/a b", "/home/$USER"])
+def test_a_home_must_be_a_plain_absolute_path(home: str) -> None:
+    (line,) = problems(aws_home_dir=home)
+    assert line == f"aws_home_dir: {home!r} is not an absolute path like /home/ubuntu"
+
+
+def test_a_script_typed_on_windows_gets_the_line_ends_of_bash() -> None:
+    assert parsed(pre_runner_script="set -e\r\nmake").pre_script == "set -e\nmake"
+
+
+@pytest.mark.parametrize("name", ["GITHUB_API_URL", "GITHUB_SERVER_URL", "AWS_ENDPOINT_URL"])
+@pytest.mark.parametrize("url", ["foo", "127.0.0.1:80", "http://", "http://[::1", "ftp://x", "//x"])
+def test_a_url_that_is_none_is_refused(name: str, url: str) -> None:
+    (line,) = problems(ENVIRON | {name: url})
+    assert line == f"{name}: {url!r} is not a URL like https://github.example.com"
+
+
+@pytest.mark.parametrize("name", ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"])
+def test_a_credential_with_a_line_end_is_refused_and_not_shown(name: str) -> None:
+    (line,) = problems(ENVIRON | {name: "a-secret-value\n"})
+    assert line == f"{name}: the value holds white space or control characters: set it anew"
 
 
 def test_all_problems_come_in_one_report() -> None:

@@ -1,0 +1,120 @@
+"""When a call to GitHub is repeated, and after how long."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from github.GithubRetry import GithubRetry
+
+from runner_fleet.errors import GitHubError
+
+if TYPE_CHECKING:
+    from urllib3 import HTTPResponse
+
+SECONDARY_WAIT = 60.0
+"""Seconds to wait after a secondary rate limit that names no time (docs, rate limits)."""
+
+_SAFE_POSTS = ("/registration-token", "/remove-token", "/labels")
+"""Ends of POST paths that may be repeated: a second token or label changes nothing."""
+
+
+@dataclass
+class Patience:
+    """How long a call may be repeated; whoever is in a hurry lowers it."""
+
+    seconds: float  # that one rate limit may cost
+    deadline: float = math.inf  # on the monotonic clock: nothing is repeated after it
+
+    def ends_in(self, seconds: float) -> None:
+        self.deadline = time.monotonic() + seconds
+
+    def left(self) -> float:
+        return min(self.seconds, self.deadline - time.monotonic())
+
+
+class Retry(GithubRetry):
+    """PyGithub's policy, but a POST that could count twice is not repeated, 429 is a limit as 403
+    is, and a wait longer than our patience is an error at once.
+
+    urllib3 copies the object at each step; the copies share one `Patience`.
+    """
+
+    def __init__(self, patience: Patience, **options: Any) -> None:
+        self._patience = patience
+        options.setdefault("secondary_rate_wait", SECONDARY_WAIT)
+        options.setdefault("status_forcelist", [429, *range(500, 600)])
+        options.setdefault("allowed_methods", None)  # every method: increment() decides
+        options.setdefault("raise_on_status", False)
+        super().__init__(**options)
+
+    def new(self, **options: Any) -> Any:
+        return super().new(patience=self._patience, **options)
+
+    def increment(
+        self,
+        method: str | None = None,
+        url: str | None = None,
+        response: HTTPResponse | None = None,  # type: ignore[override]
+        error: Exception | None = None,
+        *rest: Any,
+        **options: Any,
+    ) -> Any:
+        path = (url or "").partition("?")[0]
+        limited = response is not None and _is_limit(response)
+        if self._patience.left() <= 0 and not limited:
+            raise error or GitHubError(
+                f"GitHub answers {response.status if response else 0}",
+                response.status if response else 0,
+            )
+        if method == "POST" and not limited and not path.endswith(_SAFE_POSTS):
+            raise error or GitHubError(f"GitHub answered {method} {path} with a failure")
+        if response is None or not limited:
+            # PyGithub knows a secondary limit by its text, too.
+            self.max_rate_limit_wait = max(0.0, self._patience.left())
+            return super().increment(method, url, response, error, *rest, **options)
+        wait = seconds_to_wait(response.headers)
+        if wait is None:
+            wait = self.secondary_rate_wait
+        if wait > self._patience.left():
+            response.close()
+            raise GitHubError(limit_message(response.headers), response.status)
+        # PyGithub's own step would refuse a 403 that it cannot read; this is urllib3's.
+        retry = super(GithubRetry, self).increment(method, url, response, error, *rest, **options)
+        retry.get_backoff_time = lambda: wait  # type: ignore[method-assign]
+        return retry
+
+
+def _is_limit(response: HTTPResponse) -> bool:
+    """Whether a reply is a rate limit; a 403 may also mean a missing permission."""
+    if response.status == 429:
+        return True
+    headers = response.headers
+    return response.status == 403 and (
+        "Retry-After" in headers or headers.get("X-RateLimit-Remaining") == "0"
+    )
+
+
+def seconds_to_wait(headers: Mapping[str, Any]) -> float | None:
+    """What a rate-limit reply asks for; None when it names no time."""
+    after = str(headers.get("Retry-After", ""))
+    if after.isdigit():
+        return float(after)
+    reset = str(headers.get("X-RateLimit-Reset", ""))
+    if str(headers.get("X-RateLimit-Remaining", "")) == "0" and reset.isdigit():
+        return max(0.0, float(reset) - time.time()) + 1.0
+    return None
+
+
+def limit_message(headers: Mapping[str, Any]) -> str:
+    lowered = {str(key).lower(): value for key, value in headers.items()}
+    reset = str(lowered.get("x-ratelimit-reset", ""))
+    exhausted = str(lowered.get("x-ratelimit-remaining", "")) == "0" and reset.isdigit()
+    until = f" until {time.strftime('%H:%M:%S UTC', time.gmtime(int(reset)))}" if exhausted else ""
+    return (
+        f"GitHub's rate limit for the token in GH_PAT is exhausted{until}: wait, or use a GitHub "
+        "App's token, which has a limit of its own"
+    )
