@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import shlex
 import shutil
 import sys
 import time
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sandbox.demo.signals import Interrupted, Signals
+from sandbox.plain_path import UnreachableError, plain_root
 
 USAGE = """\
 The sandbox is up: GitHub at {github}
@@ -67,7 +69,10 @@ def serve(place: Path, signals: Signals) -> None:
                 },
             )
             usage = USAGE.format(
-                github=world.github.url, ec2=world.ec2_url, root=ROOT, act=act_binary()
+                github=world.github.url,
+                ec2=world.ec2_url,
+                root=ROOT.resolve(),
+                act=shlex.quote(act_binary()),
             )
             print(usage, flush=True)
             seen = 0
@@ -97,18 +102,26 @@ def _named(fields: object) -> str:
 def main() -> int:
     """Exit status: 0 after Ctrl-C, 1 when it cannot start."""
     signals = Signals().install()
-    from sandbox.act.rc import ROOT
+    try:
+        with plain_root() as root:
+            return run(root / ".cache" / "sandbox", signals)
+    except UnreachableError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Interrupted:
+        print("The sandbox has ended; nothing is left of it.")
+    return 0
+
+
+def run(place: Path, signals: Signals) -> int:
     from sandbox.actions_environment import BuildError
 
-    place = ROOT / ".cache" / "sandbox"
     try:
         with only_one(place):
             serve(place, signals)
     except (AlreadyRunning, BuildError) as error:
         print(error, file=sys.stderr)
         return 1
-    except Interrupted:
-        print("\nThe sandbox has ended; nothing is left of it.")
     return 0
 
 

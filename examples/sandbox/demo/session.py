@@ -48,9 +48,9 @@ def run_directory(place: Path) -> Iterator[Path]:
     place.mkdir(parents=True, exist_ok=True)
     for left_over in place.glob("demo-*-*"):
         if not Path("/proc", left_over.name.split("-")[1]).exists():
-            processes.end_living_in(left_over.resolve())
+            processes.end_living_in(left_over)
             shutil.rmtree(left_over, ignore_errors=True)
-    directory = Path(tempfile.mkdtemp(prefix=f"demo-{os.getpid()}-", dir=place)).resolve()
+    directory = Path(tempfile.mkdtemp(prefix=f"demo-{os.getpid()}-", dir=place.absolute()))
     try:
         yield directory
     finally:

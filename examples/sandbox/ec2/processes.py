@@ -23,7 +23,8 @@ def of(roots: Collection[Path], sessions: Collection[int]) -> set[int]:
     if not Path("/proc/self/environ").exists():
         return {session for session in sessions if _exists(session)}
     markers = {f"{MARKER}={root}".encode() for root in roots}
-    places = tuple(f"{root}/" for root in roots)
+    # The kernel knows where a process works by the real path.
+    places = tuple(f"{root.resolve()}/" for root in roots)
     found = set()
     with os.scandir("/proc") as entries:
         for entry in entries:
