@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import shlex
 import shutil
 import sys
@@ -126,4 +127,6 @@ def run(place: Path, signals: Signals) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_status = main()
+    gc.freeze()  # the interpreter would look through all of moto once more before it ends
+    sys.exit(exit_status)

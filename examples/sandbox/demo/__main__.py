@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -47,4 +48,6 @@ def run(signals: Signals, *, test_fails: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_status = main()
+    gc.freeze()  # the interpreter would look through all of moto once more before it ends
+    sys.exit(exit_status)

@@ -73,7 +73,8 @@ def run(options: Options, signals: Signals) -> int:
         console.event("GitHub and EC2 on loopback …")
         world = stack.enter_context(World(directory / "world"))
         world.ec2.instances()  # the first question loads moto's catalogue
-        console.event(f"GitHub at {world.github.url}, EC2 at {world.ec2_url}")
+        console.event(f"GitHub at {world.github.url}")
+        console.event(f"EC2    at {world.ec2_url}")
         signals.check()
         follower = _follow_act(options, world, legs, console, directory, signals)
         _wait_until_gone(world, follower, signals)
