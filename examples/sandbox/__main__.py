@@ -84,9 +84,8 @@ def serve(place: Path, signals: Signals) -> None:
                     if happened.kind.startswith(("runner_reg", "runner_rem", "job_")):
                         at = f"{happened.at:%H:%M:%S}"
                         print(at, happened.kind, _named(happened.fields), flush=True)
-                if len(history) > seen:
-                    world.recycle_labels()
                 seen = len(history)
+                world.recycle_labels()
                 time.sleep(0.2)
     finally:
         env_file.unlink(missing_ok=True)
