@@ -13,6 +13,7 @@ from sandbox import runner
 from sandbox.act import rc
 from sandbox.calls import CallLog
 from sandbox.ec2 import Ec2
+from sandbox.ec2.control import Control
 from sandbox.faults import Faults
 from sandbox.github import Simulator
 from sandbox.label_pool import VARIABLE, LabelPool
@@ -129,7 +130,7 @@ class World:
         self._pool.fill()
 
     def __enter__(self) -> World:
-        self._github_server.application = self.github.wsgi
+        self._github_server.application = Control(self.github.wsgi, self.ec2)
         self._ec2_server.application = self.ec2.wsgi
         # Machines end before the services they talk to.
         self._exit.enter_context(self._github_server)

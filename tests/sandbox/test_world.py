@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -127,3 +129,8 @@ def test_the_token_is_the_one_of_acts_secrets_file() -> None:
 
 def test_the_region_is_the_one_of_acts_variables_file() -> None:
     assert f"AWS_REGION={module.REGION}" in (FIXTURES / "variables.env").read_text().splitlines()
+
+
+def test_instances_can_be_seen_at_githubs_address(world: World) -> None:
+    with urllib.request.urlopen(f"{world.github.url}/_sandbox/instances", timeout=30) as reply:
+        assert json.load(reply) == []
