@@ -29,11 +29,12 @@ export PYTEST_DEBUG_TEMPROOT := $(CACHE)/tmp
 help:
 	@sed -n 's/^#   //p' Makefile
 
+# make hands SCENARIO and VERBOSE on in the environment.
 demo:
-	@exec $(LAUNCH) --path examples -m sandbox.demo $(SCENARIO)
+	@exec $(LAUNCH) --path examples -m sandbox.demo
 
 sandbox:
-	@exec $(LAUNCH) --path examples -m sandbox $(ARGS)
+	@exec $(LAUNCH) --path examples -m sandbox
 
 test:
 	@mkdir -p .cache/tmp

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import gc
+import shlex
 import shutil
 import sys
 import time
@@ -11,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sandbox.demo.signals import Interrupted, Signals
+from sandbox.plain_path import UnreachableError, plain_root
 
 USAGE = """\
 The sandbox is up: GitHub at {github}
@@ -67,7 +70,10 @@ def serve(place: Path, signals: Signals) -> None:
                 },
             )
             usage = USAGE.format(
-                github=world.github.url, ec2=world.ec2_url, root=ROOT, act=act_binary()
+                github=world.github.url,
+                ec2=world.ec2_url,
+                root=ROOT.resolve(),
+                act=shlex.quote(act_binary()),
             )
             print(usage, flush=True)
             seen = 0
@@ -78,9 +84,8 @@ def serve(place: Path, signals: Signals) -> None:
                     if happened.kind.startswith(("runner_reg", "runner_rem", "job_")):
                         at = f"{happened.at:%H:%M:%S}"
                         print(at, happened.kind, _named(happened.fields), flush=True)
-                if len(history) > seen:
-                    world.recycle_labels()
                 seen = len(history)
+                world.recycle_labels()
                 time.sleep(0.2)
     finally:
         env_file.unlink(missing_ok=True)
@@ -97,20 +102,30 @@ def _named(fields: object) -> str:
 def main() -> int:
     """Exit status: 0 after Ctrl-C, 1 when it cannot start."""
     signals = Signals().install()
-    from sandbox.act.rc import ROOT
+    try:
+        with plain_root() as root:
+            return run(root / ".cache" / "sandbox", signals)
+    except UnreachableError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Interrupted:
+        print("The sandbox has ended; nothing is left of it.")
+    return 0
+
+
+def run(place: Path, signals: Signals) -> int:
     from sandbox.actions_environment import BuildError
 
-    place = ROOT / ".cache" / "sandbox"
     try:
         with only_one(place):
             serve(place, signals)
     except (AlreadyRunning, BuildError) as error:
         print(error, file=sys.stderr)
         return 1
-    except Interrupted:
-        print("\nThe sandbox has ended; nothing is left of it.")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_status = main()
+    gc.freeze()  # the interpreter would look through all of moto once more before it ends
+    sys.exit(exit_status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 
@@ -49,6 +49,11 @@ class Faults:
     def add(self, fault: Fault) -> None:
         with self._lock:
             self._rules.append(fault)
+
+    def all(self) -> list[Fault]:
+        """The rules in force, as they are now."""
+        with self._lock:
+            return [replace(rule) for rule in self._rules if rule.times != 0]
 
     def clear(self) -> None:
         with self._lock:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 
@@ -11,14 +13,23 @@ from sandbox import runner
 from sandbox.act import rc
 from sandbox.calls import CallLog
 from sandbox.ec2 import Ec2
+from sandbox.ec2.control import Control
 from sandbox.faults import Faults
 from sandbox.github import Simulator
+from sandbox.label_pool import VARIABLE, LabelPool
 from sandbox.serve import Server
 
 REPOSITORY = "octo-org/gpu-tests"
 REGION = "us-east-1"
 # The value of tests/fixtures/act/secrets.env; it opens nothing but the simulator.
 TOKEN = "sandbox-pat-with-admin-rights"
+
+_LABEL = re.compile(r"runner-[a-z0-9]{8}(?![a-z0-9])")
+
+
+@lru_cache(maxsize=256)
+def _labels_in(user_data: str) -> frozenset[str]:
+    return frozenset(_LABEL.findall(user_data))
 
 
 class World:
@@ -33,9 +44,7 @@ class World:
         self.directory = directory
         self.calls = CallLog()
         self.faults = Faults()
-        self._labels = set(rc.labels() if labels is None else labels)
-        self._labels_of: dict[int, set[str]] = {}
-        self._history_seen = 0
+        self._pool = LabelPool(directory / "labels", rc.labels() if labels is None else labels)
         self._github_server = Server()
         self._ec2_server = Server()
         self.github = Simulator(log=self.calls, faults=self.faults)
@@ -56,22 +65,18 @@ class World:
     @property
     def label_pool(self) -> Path:
         """A directory with one empty file a label; whoever unlinks one has drawn it."""
-        return self.directory / "labels"
+        return self._pool.directory
 
     def recycle_labels(self) -> None:
-        """Put the labels of runners that have gone back into the pool, for a world that lives long.
+        """Put labels that no runner, no living instance and no start needs back into the pool.
 
-        A label that was drawn for a runner that never registered stays drawn.
+        For a world that lives long: call it now and then.
         """
-        taken = {name for one in self.github.runners() for name in one.label_names}
-        for happened in self.github.history[self._history_seen :]:
-            self._history_seen += 1
-            names = self._labels_of.setdefault(happened.fields.get("runner_id", 0), set())
-            if happened.kind == "runner_registered":
-                names.update(self._labels & set(happened.fields["labels"]))
-            elif happened.kind == "runner_removed":
-                for name in names - taken:
-                    (self.label_pool / name).touch()
+        self._pool.recycle(self._used_labels)
+
+    def _used_labels(self) -> set[str]:
+        used = {name for one in self.github.runners() for name in one.label_names}
+        return used.union(*map(_labels_in, self.ec2.user_data_of_living()))
 
     def environment(self) -> dict[str, str]:
         """What a step of a job on octo-org/gpu-tests sees of this world, credentials included."""
@@ -100,7 +105,7 @@ class World:
             "AWS_CONFIG_FILE": str(self.directory / "aws-config"),
             "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
             "AWS_EC2_METADATA_DISABLED": "true",
-            "RUNNER_FLEET_SANDBOX_LABELS": str(self.label_pool),
+            VARIABLE: str(self.label_pool),
         }
 
     def reset(self) -> None:
@@ -122,14 +127,10 @@ class World:
             self.github.set_runner_archive(
                 archive.os, archive.architecture, archive.filename, archive.data
             )
-        self._labels_of.clear()
-        self._history_seen = 0
-        self.label_pool.mkdir(exist_ok=True)
-        for label in self._labels:
-            (self.label_pool / label).touch()
+        self._pool.fill()
 
     def __enter__(self) -> World:
-        self._github_server.application = self.github.wsgi
+        self._github_server.application = Control(self.github.wsgi, self.ec2)
         self._ec2_server.application = self.ec2.wsgi
         # Machines end before the services they talk to.
         self._exit.enter_context(self._github_server)

@@ -1,15 +1,16 @@
 """How many API calls a start and a stop make, and how long they take, by number of runners.
 
-Printed by `make bench`: against the sandbox, with three runner listings that come too early, as
-in the comparison of `docs`: N in 1, 4, 16, 40.
+Printed by `make bench`, against the sandbox. Arguments: the numbers of runners, if not the usual.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from sandbox.calls import Call
@@ -25,7 +26,7 @@ INPUTS = {
 }
 
 
-def main() -> None:
+def main(counts: Sequence[int]) -> None:
     print("API calls of start-runner and stop-runner, by number of runners N\n")
     print(f"{'N':>3}  {'action':<6}  {'GitHub':>6}  {'EC2':>4}  {'seconds':>7}  calls")
     with (
@@ -35,7 +36,7 @@ def main() -> None:
         ) as world,
     ):
         actions = Actions(world, Path(directory))
-        for count in COUNTS:
+        for count in counts:
             world.reset()
             inputs = INPUTS | {"instance_count": str(count)}
             outputs = measure(world, actions, count, "start-runner", inputs)
@@ -75,4 +76,4 @@ def short(call: Call) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main([int(argument) for argument in sys.argv[1:]] or COUNTS)

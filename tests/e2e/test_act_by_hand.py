@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,25 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sandbox.act import rc
 from sandbox.act.processes import living_in
 from sandbox.act.runner import act_binary
 from sandbox.actions_environment import CACHE
 
-PARTS = (".actrc", "examples", "shared", "start-runner", "stop-runner", "tests/fixtures")
+from tests.e2e.checkout import copy_checkout
+
+# One in a path that act can go, and one in a path that it cannot.
+PLACES = ("checkout", "my checkout's copy & über")
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    for part in PARTS:
-        source, target = rc.ROOT / part, tmp_path / "checkout" / part
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(source, target, symlinks=True, ignore=ignored)
-        else:
-            shutil.copy(source, target)
-    return tmp_path / "checkout"
+def checkout(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    return copy_checkout(tmp_path / getattr(request, "param", PLACES[0]))
 
 
 @pytest.fixture
@@ -74,6 +67,7 @@ def act(checkout: Path, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.parametrize("checkout", PLACES, indirect=True)
 @pytest.mark.usefixtures("sandbox")
 def test_the_matrix_example_runs_with_nothing_but_its_name(checkout: Path, tmp_path: Path) -> None:
     done = act(checkout, tmp_path / "home")

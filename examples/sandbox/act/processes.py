@@ -8,6 +8,7 @@ more, below the run's directory.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -16,9 +17,11 @@ from pathlib import Path
 def living_in(directory: Path) -> list[int]:
     """The processes, other than our own, with an environment variable that is a path below it.
 
-    Read from /proc: on a system without it the list is empty.
+    It counts which directory is meant, not by which links. Read from /proc: on a system without it
+    the list is empty.
     """
-    wanted = f"={directory}/".encode()
+    real = directory.resolve()
+    name = b"/%b/" % os.fsencode(real.name)
     found: list[int] = []
     for entry in Path("/proc").glob("[0-9]*/environ"):
         pid = int(entry.parent.name)
@@ -26,9 +29,21 @@ def living_in(directory: Path) -> list[int]:
             environment = entry.read_bytes()
         except OSError:  # gone, or another user's
             continue
-        if wanted in environment and pid != os.getpid():
+        if name in environment and pid != os.getpid() and _names(environment, name, real):
             found.append(pid)
     return found
+
+
+def _names(environment: bytes, name: bytes, real: Path) -> bool:
+    """Whether a variable is a path below the directory `real`, whose name `name` is."""
+    values = {entry.partition(b"=")[2] for entry in environment.split(b"\0")}
+    above = {
+        value[: match.start() + len(name) - 1]
+        for value in values
+        if value.startswith(b"/")
+        for match in re.finditer(b"(?=%b)" % re.escape(name), value)
+    }
+    return any(Path(os.fsdecode(path)).resolve() == real for path in above)
 
 
 def end_living_in(directory: Path, patience: float = 5.0) -> list[int]:

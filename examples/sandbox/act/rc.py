@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from pathlib import Path
 
-# The checkout this file belongs to.
-ROOT = Path(__file__).resolve().parents[3]
+from sandbox.plain_path import ROOT_VARIABLE
+
+# The checkout this file belongs to, or the way there that act can go (see sandbox.plain_path).
+ROOT = Path(os.environ.get(ROOT_VARIABLE) or Path(__file__).resolve().parents[3])
 
 _LABEL = re.compile(r"(runner-[a-z0-9]{8})=-self-hosted")
 

@@ -17,7 +17,7 @@ from sandbox.act import processes
 from sandbox.act.events import Event, parse
 from sandbox.act.rc import ROOT
 
-STAND_INS = Path(__file__).resolve().parent / "bin"
+STAND_INS = ROOT / "examples" / "sandbox" / "act" / "bin"
 
 
 def act_binary() -> str:
@@ -120,19 +120,17 @@ class Act:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
 
-    def close(self, grace: float = 3.0) -> None:
-        """End act, by SIGINT and after `grace` seconds by force, and whatever its steps left."""
-        try:
-            self.interrupt()
-            self._process.wait(timeout=grace)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        finally:
-            processes.end_living_in(self._home)
-            self._reader.join(timeout=grace)
-            if self._process.stdout is not None:
-                self._process.stdout.close()
+    def close(self) -> None:
+        """End act by force, unless it has ended, and whatever its steps left.
+
+        Its `always()` steps do not run any more: whoever leaves takes the world away, too.
+        """
+        self._process.kill()
+        self._process.wait()
+        processes.end_living_in(self._home)
+        self._reader.join(timeout=3)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
     def __enter__(self) -> Act:
         return self

@@ -8,8 +8,6 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
-WIDTH = 100
-
 _RESET = "\x1b[0m"
 _STYLES = {"good": "\x1b[32m", "bad": "\x1b[31m", "dim": "\x1b[2m", "bold": "\x1b[1m"}
 _LEG_COLOURS = ("\x1b[36m", "\x1b[35m", "\x1b[33m", "\x1b[34m")

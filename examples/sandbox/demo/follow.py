@@ -18,13 +18,10 @@ from sandbox.act.events import (
     Output,
 )
 from sandbox.demo.console import Console
-from sandbox.demo.legs import Leg, Legs
+from sandbox.demo.legs import BY_ITSELF, BY_START, BY_STOP, Leg, Legs
 from sandbox.demo.mirror import Mirror
 from sandbox.github import records as github
 from sandbox.world import World
-
-# The simulator's reasons, in words for a reader.
-_HOW_RUNNERS_LEAVE = {"job done": "left after its job", "deleted": "deleted by the API"}
 
 # How much of a failed job's output is shown.
 _TAIL = 25
@@ -78,7 +75,7 @@ class Follower:
 
     def _job_started(self, event: JobStarted, leg: Leg) -> None:
         at = self._now()
-        leg.reached("leg began", at)
+        leg.reached("began", at)
         self._console.event(f"{event.job_id}: started", leg.title, at=at)
         if event.job_id == "test":
             self._mirror.job_started(event.job, leg)
@@ -145,8 +142,8 @@ class Follower:
                 if leg is not None:
                     leg.reached("booted", happened.at)
             case "terminated":
-                how = _how_it_ended(happened.fields.get("reason", ""))
-                text = f"terminated: {how}"
+                how = _how_it_ended(happened.fields.get("reason", ""), leg)
+                text = f"ended {how}"
                 if leg is not None:
                     leg.left_by[happened.instance_id] = how
                     leg.reached("terminated", happened.at)
@@ -177,10 +174,10 @@ class Follower:
                 self._console.event(f"test: runs on {name}", leg.title, at=at)
             case "runner_removed":
                 reason = str(happened.fields.get("reason", "removed"))
-                how = _HOW_RUNNERS_LEAVE.get(reason, reason)
+                how = _how_it_left(reason, leg)
                 leg.left_by[name] = how
                 leg.reached("deregistered", at)
-                self._console.event(f"{name} deregistered: {how}", leg.title, at=at)
+                self._console.event(f"{name.partition('-i-')[0]} left {how}", leg.title, at=at)
 
     def _now(self) -> float:
         return self._world.calls.clock()
@@ -191,10 +188,22 @@ def _tells(text: str) -> bool:
     return "inside a git repository" not in text and not text.startswith("exit status")
 
 
-def _how_it_ended(state_reason: str) -> str:
+def _how_it_left(reason: str, leg: Leg) -> str:
+    """The simulator's reason for a runner's end in words a reader knows."""
+    return {"job done": BY_ITSELF, "deleted": _by(leg)}.get(reason, reason)
+
+
+def _how_it_ended(state_reason: str, leg: Leg | None) -> str:
     """EC2's StateReason in words a reader knows."""
     if "InstanceInitiatedShutdown" in state_reason:
-        return "it powered itself off"
+        # Also when it gave up: that it had its job, its runner has said.
+        had_job = leg is None or "job done" in leg.at
+        return BY_ITSELF if had_job else "by itself, without a job"
     if "UserInitiatedShutdown" in state_reason:
-        return "TerminateInstances"
-    return state_reason or "terminated"
+        return _by(leg) if leg else "by TerminateInstances"
+    return f"by EC2: {state_reason or 'no reason given'}"
+
+
+def _by(leg: Leg) -> str:
+    """Which action asks for an end at this moment."""
+    return BY_STOP if "start returned" in leg.at else BY_START

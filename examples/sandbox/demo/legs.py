@@ -1,4 +1,4 @@
-"""What is known about each leg of the matrix, gathered while it runs."""
+"""What is known about each leg of the matrix (each entry), gathered while it runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Phase = Literal[
-    "leg began",
+    "began",
     "launched",
     "booted",
     "registered",
@@ -22,6 +22,11 @@ Phase = Literal[
     "stop returned",
 ]
 PHASES: tuple[Phase, ...] = Phase.__args__  # type: ignore[attr-defined]
+
+# How an instance or a runner left, in words for a reader.
+BY_ITSELF = "by itself, after its one job"
+BY_START = "by start-runner"
+BY_STOP = "by stop-runner"
 
 _INSTANCE = re.compile(r"i-[0-9a-f]{8,17}")
 

@@ -48,9 +48,9 @@ def run_directory(place: Path) -> Iterator[Path]:
     place.mkdir(parents=True, exist_ok=True)
     for left_over in place.glob("demo-*-*"):
         if not Path("/proc", left_over.name.split("-")[1]).exists():
-            processes.end_living_in(left_over.resolve())
+            processes.end_living_in(left_over)
             shutil.rmtree(left_over, ignore_errors=True)
-    directory = Path(tempfile.mkdtemp(prefix=f"demo-{os.getpid()}-", dir=place)).resolve()
+    directory = Path(tempfile.mkdtemp(prefix=f"demo-{os.getpid()}-", dir=place.absolute()))
     try:
         yield directory
     finally:
@@ -73,7 +73,8 @@ def run(options: Options, signals: Signals) -> int:
         console.event("GitHub and EC2 on loopback …")
         world = stack.enter_context(World(directory / "world"))
         world.ec2.instances()  # the first question loads moto's catalogue
-        console.event(f"GitHub at {world.github.url}, EC2 at {world.ec2_url}")
+        console.event(f"GitHub at {world.github.url}")
+        console.event(f"EC2    at {world.ec2_url}")
         signals.check()
         follower = _follow_act(options, world, legs, console, directory, signals)
         _wait_until_gone(world, follower, signals)

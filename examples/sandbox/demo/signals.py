@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 from types import FrameType
 
@@ -17,7 +19,7 @@ class Interrupted(BaseException):
 
 
 class Signals:
-    """Remembers the first signal; `check` raises it. A second one changes nothing."""
+    """Remembers the first signal and says so; `check` raises it. A second one changes nothing."""
 
     def __init__(self) -> None:
         self.received = 0
@@ -28,7 +30,12 @@ class Signals:
         return self
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
-        self.received = self.received or number
+        if not self.received:
+            self.received = number
+            # Not print: the signal may have come in the middle of one.
+            said = f"\n{signal.Signals(number).name}: taking everything down …\n"
+            with contextlib.suppress(OSError):  # the terminal is gone
+                os.write(2, said.encode())
 
     def check(self) -> None:
         """Raise Interrupted if a signal has come."""

@@ -98,6 +98,12 @@ class Ec2:
                 if region in (None, record.region)
             ]
 
+    def user_data_of_living(self) -> list[str]:
+        """The user data of every instance that is not terminated."""
+        with self._lifecycle.lock:
+            records = self._lifecycle.records.values()
+            return [record.user_data for record in records if record.state != "terminated"]
+
     def console(self, instance_id: str) -> str:
         """What the instance has written on its console."""
         machine = self.machines.get(instance_id)

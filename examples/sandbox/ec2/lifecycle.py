@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sandbox.ec2 import machines
 from sandbox.ec2.machines import Facts, Machine, Tools
+from sandbox.ec2.processes import Guard
 from sandbox.ec2.records import CODES, REASONS, Event, Record
 from sandbox.ec2.rules import Place, Rules
 from sandbox.ec2.timers import Timers
@@ -30,6 +31,7 @@ class Lifecycle:
         self._rules = rules
         self._directory = directory
         self._tools: Tools | None = None
+        self._guard: Guard | None = None
         self._under_way: list[threading.Thread] = []
 
     # Launching
@@ -68,6 +70,7 @@ class Lifecycle:
                 return
             if self._tools is None:
                 self._tools = Tools(self._directory)
+                self._guard = Guard(self._directory)
             root = self._directory / record.model.id
             record.machine = Machine(root, record.facts, self._tools, self.metadata_url)
             self._tell("boot_started", record)
@@ -252,6 +255,8 @@ class Lifecycle:
             booted = [record.machine for record in self.records.values() if record.machine]
         machines.end(booted, grace=0)
         self.settle()
+        if self._guard is not None:
+            self._guard.close()
 
     def _is_known(self, record: Record) -> bool:
         """Not forgotten by a reset meanwhile."""

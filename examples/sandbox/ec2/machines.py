@@ -8,6 +8,7 @@ passed, so that what works here does not work only by what the host happens to h
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -62,7 +63,8 @@ class Tools:
                 (self.host / name).symlink_to(found)
         # Isolated and without site-packages: a start takes 10 ms, and finds nothing of the host's.
         python = self.host / "python3"
-        python.write_text(f'#!/bin/bash\nexec "{sys.executable}" -I -S "$@"\n')
+        interpreter = shlex.quote(str(Path(sys.executable).resolve()))
+        python.write_text(f'#!/bin/bash\nexec {interpreter} -I -S "$@"\n')
         python.chmod(0o755)
 
 

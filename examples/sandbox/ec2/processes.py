@@ -1,10 +1,15 @@
-"""Every process of a machine, found however it got away, and ended."""
+"""Every process of a machine, found however it got away, and ended.
+
+Also a program, for `Guard`: it ends what lives below a directory when its standard input ends.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Collection
 from pathlib import Path
@@ -17,13 +22,15 @@ def of(roots: Collection[Path], sessions: Collection[int]) -> set[int]:
     """The living processes of some machines.
 
     A process belongs to a machine when it is in the session its user data was started in, when
-    its environment names the machine's root directory, or when it works below that directory
-    (user data may use `setsid`, or `env -i`). Linux only: elsewhere, the sessions' leaders.
+    its environment names the machine's root directory (or one below it), or when it works below
+    that directory (user data may use `setsid`, or `env -i`). Linux only: elsewhere, the sessions'
+    leaders.
     """
     if not Path("/proc/self/environ").exists():
         return {session for session in sessions if _exists(session)}
-    markers = {f"{MARKER}={root}".encode() for root in roots}
-    places = tuple(f"{root}/" for root in roots)
+    markers = tuple(f"{MARKER}={root}/".encode() for root in roots)
+    # The kernel knows where a process works by the real path.
+    places = tuple(f"{root.resolve()}/" for root in roots)
     found = set()
     with os.scandir("/proc") as entries:
         for entry in entries:
@@ -47,8 +54,34 @@ def end(roots: Collection[Path], sessions: Collection[int], grace: float) -> Non
         time.sleep(_POLL)
 
 
+class Guard:
+    """Ends all machines below a directory when this process ends, even by SIGKILL.
+
+    It is a process that waits for the end of a pipe. (PR_SET_PDEATHSIG would end only the first
+    process of each machine, and already when the thread that started it ends.)
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(Path(__file__).resolve()), str(directory)],
+            cwd="/",
+            env={},
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def close(self) -> None:
+        """Let it end what is left, and itself."""
+        self._process.communicate()
+
+
+def _guard(directory: Path) -> None:
+    sys.stdin.read()
+    end([directory], [], grace=0)
+
+
 def _belongs(
-    path: str, markers: set[bytes], places: tuple[str, ...], sessions: Collection[int]
+    path: str, markers: tuple[bytes, ...], places: tuple[str, ...], sessions: Collection[int]
 ) -> bool:
     try:
         stat = Path(path, "stat").read_bytes()
@@ -58,7 +91,8 @@ def _belongs(
             return False
         if int(session) in sessions:
             return True
-        if not markers.isdisjoint(Path(path, "environ").read_bytes().split(b"\0")):
+        environment = Path(path, "environ").read_bytes().split(b"\0")
+        if any((entry + b"/").startswith(markers) for entry in environment):
             return True
         return f"{Path(path, 'cwd').readlink()}/".startswith(places)
     except OSError:  # it ended meanwhile, or it is another user's
@@ -76,3 +110,7 @@ def _exists(process: int) -> bool:
 def _signal(process: int, number: int) -> None:
     with contextlib.suppress(OSError):
         os.kill(process, number)
+
+
+if __name__ == "__main__":
+    _guard(Path(sys.argv[1]))

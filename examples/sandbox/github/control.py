@@ -4,6 +4,7 @@
 `PUT  /_sandbox/state`    each of these optional: {"reset": true, "repositories": ["o/r"],
                           "tokens": [arguments of add_token], "runners": [those of add_runner],
                           "knobs": {name: value}}
+`GET  /_sandbox/faults`   the faults in force
 `POST /_sandbox/faults`   one fault or a list of them, fields as in `sandbox.faults.Fault`
 `DELETE /_sandbox/faults` none is in force any more
 `GET  /_sandbox/calls`    the log of calls
@@ -16,12 +17,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, fields, is_dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from flask import Response, request
 
+from sandbox import arguments
 from sandbox.faults import Fault
 from sandbox.github.bodies import json_body, no_content, reply
 from sandbox.github.errors import ApiError
@@ -32,17 +35,31 @@ if TYPE_CHECKING:
     from sandbox.github.simulator import Simulator
 
 
+def _checked(view: Callable[[], Response]) -> Callable[[], Response]:
+    """A view that passes the body's fields on as arguments: 400 when they do not fit."""
+
+    def checked() -> Response:
+        try:
+            return view()
+        except (TypeError, ValueError, AttributeError, LookupError) as error:
+            message = f"a field is wrong: {error}"
+            raise ApiError(400, message) from error
+
+    return checked
+
+
 class ControlRoutes(Routes):
     def __init__(self, web: Web) -> None:
         super().__init__(web)
         web.route("GET", "/_sandbox/state", self._show)
-        web.route("PUT", "/_sandbox/state", self._set_state)
+        web.route("PUT", "/_sandbox/state", _checked(self._set_state))
+        web.route("GET", "/_sandbox/faults", self._show_faults)
         web.route("POST", "/_sandbox/faults", self._add_faults)
         web.route("DELETE", "/_sandbox/faults", self._clear_faults)
         web.route("GET", "/_sandbox/calls", self._calls)
         web.route("GET", "/_sandbox/history", self._history)
-        web.route("POST", "/_sandbox/runs", self._add_run)
-        web.route("POST", "/_sandbox/jobs", self._queue_job)
+        web.route("POST", "/_sandbox/runs", _checked(self._add_run))
+        web.route("POST", "/_sandbox/jobs", _checked(self._queue_job))
         web.route("POST", "/_sandbox/jobs/<int:job_id>/acquire", self._acquire_job)
         web.route("POST", "/_sandbox/jobs/<int:job_id>/finish", self._finish_job)
 
@@ -79,10 +96,18 @@ class ControlRoutes(Routes):
             setattr(simulator.knobs, name, value)
         return self._show()
 
+    def _show_faults(self) -> Response:
+        return reply(plain(self._simulator.faults.all()))
+
     def _add_faults(self) -> Response:
-        given = request.get_json()
-        for rule in given if isinstance(given, list) else [given]:
-            self._simulator.faults.add(Fault(**rule))
+        try:
+            given = arguments.from_json(request.get_data())
+            rules = given if isinstance(given, list) else [given]
+            faults = [arguments.call(Fault, rule, "a fault") for rule in rules]
+        except arguments.ArgumentError as error:
+            raise ApiError(400, str(error)) from None
+        for fault in faults:
+            self._simulator.faults.add(fault)
         return no_content()
 
     def _clear_faults(self) -> Response:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox.act.rc import ROOT
+from sandbox.ec2 import processes
 
 
 def _alive(number: int) -> bool:
@@ -96,3 +103,36 @@ def test_forty_machines_boot_at_once(cloud: Any) -> None:
 
     for instance_id in ids:
         assert cloud.until_finished(instance_id).endswith("up\n")
+
+
+# A world with two machines, which loop as a runner does that has lost its server.
+DOOMED = """
+import sys, time
+from pathlib import Path
+import boto3
+from sandbox.world import World
+with World(Path(sys.argv[1])) as world:
+    client = boto3.client("ec2", endpoint_url=world.ec2_url, region_name="us-east-1",
+                          aws_access_key_id="testing", aws_secret_access_key="testing")
+    client.run_instances(ImageId="ami-0c240000000000002", InstanceType="g6.xlarge",
+                         MinCount=2, MaxCount=2, UserData=sys.argv[2])
+    print("booted", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_machines_end_when_their_sandbox_is_killed(tmp_path: Path, cloud: Any) -> None:
+    script = "#!/bin/bash\ntrap '' TERM HUP\n(setsid sleep 600 &) ; touch tmp/up\nsleep 600"
+    with subprocess.Popen(
+        [sys.executable, "-c", DOOMED, str(tmp_path), script],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "examples")},
+        stdout=subprocess.PIPE,
+    ) as doomed:
+        assert doomed.stdout is not None
+        assert doomed.stdout.readline() == b"booted\n"
+        cloud.until(lambda: len(list(tmp_path.glob("ec2/i-*/tmp/up"))) == 2)
+        assert len(processes.of([tmp_path], [])) >= 4
+        doomed.send_signal(signal.SIGKILL)
+        killed_at = time.monotonic()
+    cloud.until(lambda: not processes.of([tmp_path], []), seconds=10)
+    assert time.monotonic() - killed_at < 5

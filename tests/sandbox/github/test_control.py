@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from sandbox.github import Simulator, VirtualClock
 
 if TYPE_CHECKING:
@@ -38,6 +39,48 @@ class TestControl:
         assert api.get("/user").status_code == 500
         assert api.delete("/_sandbox/faults").status_code == 204
         assert api.get("/user").status_code == 200
+
+    def test_the_faults_in_force_are_listed(self, api: Api) -> None:
+        rules = [{"operation": "GET /user", "status": 500, "times": 2}, {"operation": "Run"}]
+        api.post("/_sandbox/faults", rules)
+        api.get("/user")
+        shown = api.get("/_sandbox/faults").json
+        assert [(fault["operation"], fault["times"]) for fault in shown] == [
+            ("GET /user", 1),
+            ("Run", 1),
+        ]
+        api.get("/user")
+        assert [fault["operation"] for fault in api.get("/_sandbox/faults").json] == ["Run"]
+
+    @pytest.mark.parametrize(
+        ("fault", "message"),
+        [
+            ({"operation": "x", "statsu": 500}, "a fault has no field 'statsu'; there are: body,"),
+            ({"status": 500}, "a fault needs the field 'operation'"),
+            ({"operation": "x", "status": "500"}, "status of a fault is to be a whole number, not"),
+            ({"operation": "x", "when": "never"}, "when of a fault is to be 'before' or 'after'"),
+            ({"operation": "x", "times": True}, "times of a fault is to be a whole number or null"),
+            ({"operation": "("}, "a fault has a regular expression that is none: "),
+            ("RunInstances", "a fault is a JSON object"),
+        ],
+    )
+    def test_a_wrong_fault_is_refused_by_the_field(
+        self, api: Api, fault: object, message: str
+    ) -> None:
+        reply = api.post("/_sandbox/faults", fault)
+        assert reply.status_code == 400
+        assert reply.json["message"].startswith(message)
+        assert api.get("/_sandbox/faults").json == []
+
+    def test_what_is_not_json_is_refused(self, api: Api) -> None:
+        reply = api("POST", "/_sandbox/faults", data=b"{operation")
+        assert reply.status_code == 400
+        assert reply.json["message"].startswith("the body is not JSON: ")
+
+    def test_a_wrong_job_is_refused_by_the_field(self, api: Api) -> None:
+        reply = api.post("/_sandbox/jobs", {"repository": REPO, "name": "x", "labels": [], "a": 1})
+        assert reply.status_code == 400
+        assert reply.json["message"].endswith("got an unexpected keyword argument 'a'")
 
     def test_a_job_is_queued_acquired_and_finished(self, github: Simulator, api: Api) -> None:
         github.add_runner(REPO, "node", ["gpu"])
