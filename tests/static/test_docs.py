@@ -26,6 +26,7 @@ BOOT = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.sh"
 NO_FAILURES = (
     *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
     *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
+    *("… of … ended, … removed", "Waiting until …"),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.
