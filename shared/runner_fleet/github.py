@@ -82,7 +82,7 @@ class GitHub:
 
     def __post_init__(self) -> None:
         self.patience = Patience(LONGEST_WAIT)
-        self._requester = github.Github(
+        self._client = github.Github(
             auth=github.Auth.Token(self.token),
             base_url=self.api_url.rstrip("/"),
             timeout=REQUEST_TIMEOUT,
@@ -96,7 +96,11 @@ class GitHub:
             ),
             seconds_between_requests=0,
             seconds_between_writes=0,
-        ).requester
+        )
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
 
     @property
     def _scope(self) -> str:
@@ -173,7 +177,7 @@ class GitHub:
         self, method: str, url: str, headers: dict[str, str]
     ) -> tuple[int, dict[str, Any], str]:
         try:
-            return self._requester.requestJson(method, url, headers=headers)
+            return self._client.requester.requestJson(method, url, headers=headers)
         except github.RateLimitExceededException as error:
             raise GitHubError(limit_message(error.headers or {}), error.status) from None
         except github.GithubException as error:

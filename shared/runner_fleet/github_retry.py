@@ -73,11 +73,14 @@ class Retry(GithubRetry):
         if method == "POST" and not limited and not path.endswith(_SAFE_POSTS):
             raise error or GitHubError(f"GitHub answered {method} {path} with a failure")
         if response is None or not limited:
+            # PyGithub knows a secondary limit by its text, too.
+            self.max_rate_limit_wait = max(0.0, self._patience.left())
             return super().increment(method, url, response, error, *rest, **options)
         wait = seconds_to_wait(response.headers)
         if wait is None:
             wait = self.secondary_rate_wait
         if wait > self._patience.left():
+            response.close()
             raise GitHubError(limit_message(response.headers), response.status)
         # PyGithub's own step would refuse a 403 that it cannot read; this is urllib3's.
         retry = super(GithubRetry, self).increment(method, url, response, error, *rest, **options)

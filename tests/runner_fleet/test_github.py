@@ -1,0 +1,117 @@
+"""The client of GitHub against the simulator: what is repeated, and what a refusal says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from runner_fleet.errors import GitHubError
+from runner_fleet.github import GitHub
+from sandbox.faults import Fault
+from sandbox.world import REPOSITORY, TOKEN, World
+
+RUNNERS = f"/repos/{REPOSITORY}/actions/runners"
+SECONDARY = (
+    '{"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you '
+    'try again.", "documentation_url": "https://docs.github.com/rest/overview/rate-limits"}'
+)
+
+
+@pytest.fixture
+def github(world: World) -> Iterator[GitHub]:
+    with closing(GitHub(TOKEN, REPOSITORY, world.github.url)) as client:
+        yield client
+
+
+def refusal(github: GitHub) -> GitHubError:
+    with pytest.raises(GitHubError) as caught:
+        github.runners()
+    return caught.value
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_a_bad_moment_is_sat_out(github: GitHub, world: World, status: int) -> None:
+    world.faults.add(Fault(f"GET {RUNNERS}$", status=status, body="<html>Unicorn!</html>"))
+    assert github.runners() == []
+    assert world.calls.count(f"GET {RUNNERS}") == 2
+
+
+def test_a_lost_connection_is_sat_out(github: GitHub, world: World) -> None:
+    world.faults.add(Fault(f"GET {RUNNERS}$", when="drop"))
+    assert github.runners() == []
+
+
+@pytest.mark.parametrize("status", [403, 429])
+def test_a_rate_limit_is_waited_for_as_long_as_it_asks(
+    github: GitHub, world: World, status: int
+) -> None:
+    world.faults.add(Fault(f"GET {RUNNERS}$", status=status, headers={"Retry-After": "1"}))
+    began = time.monotonic()
+    assert github.runners() == []
+    assert time.monotonic() - began >= 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(f"GET {RUNNERS}$", status=429, headers={"Retry-After": "600"}),
+        Fault(f"GET {RUNNERS}$", status=403, headers={"Retry-After": "600"}),
+        Fault(f"GET {RUNNERS}$", status=403, body=SECONDARY),
+        Fault(f"GET {RUNNERS}$", status=429, body="{}"),
+    ],
+    ids=["429", "403", "403 by its text", "429 without a time"],
+)
+def test_a_rate_limit_beyond_our_patience_is_an_error_at_once(
+    github: GitHub, world: World, fault: Fault
+) -> None:
+    github.patience.ends_in(5)
+    world.faults.add(fault)
+    began = time.monotonic()
+    assert "rate limit" in str(refusal(github))
+    assert time.monotonic() - began < 4
+
+
+def test_an_exhausted_limit_says_when_it_ends(github: GitHub, world: World) -> None:
+    headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}
+    world.faults.add(Fault(f"GET {RUNNERS}$", status=403, headers=headers))
+    assert "is exhausted until 00:00:00 UTC" in str(refusal(github))
+
+
+def test_an_unchanged_list_costs_no_rate_limit(github: GitHub, world: World) -> None:
+    world.github.add_runner(REPOSITORY, "one", ["a"])
+    first = github.runners()
+    assert github.runners() == first
+    statuses = [call.status for call in world.calls.all("github")]
+    assert statuses == [200, 304]
+
+
+def test_a_thousand_runners_are_listed_in_pages_of_a_hundred(github: GitHub, world: World) -> None:
+    for number in range(250):
+        world.github.add_runner(REPOSITORY, f"runner-{number}", ["a"])
+    assert len(github.runners()) == 250
+    assert len(world.calls.all("github")) == 3
+
+
+def test_labels_are_compared_without_regard_to_case(github: GitHub, world: World) -> None:
+    world.github.add_runner(REPOSITORY, "one", ["GPU"])
+    (runner,) = github.runners()
+    assert "gpu" in runner.labels
+
+
+def test_a_token_of_github_actions_is_told_that_it_can_never_do_this(
+    world: World,
+) -> None:
+    world.github.add_token("a-token-of-actions", repos={REPOSITORY: "write"}, kind="github-token")
+    with closing(GitHub("a-token-of-actions", REPOSITORY, world.github.url)) as github:
+        error = refusal(github)
+    assert error.status == 403
+    assert "the workflow's own GITHUB_TOKEN can never do this" in str(error)
+
+
+def test_a_password_in_a_url_is_never_shown() -> None:
+    with closing(GitHub(TOKEN, REPOSITORY, "http://user:hunter2@127.0.0.1:9")) as github:
+        error = refusal(github)
+    assert "hunter2" not in str(error)
+    assert "http://***@127.0.0.1:9" in str(error)
