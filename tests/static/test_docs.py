@@ -129,7 +129,8 @@ def literals(*sources: Path) -> Iterator[str]:
 
 
 def boot_failures() -> Iterator[str]:
-    for message in re.findall(r'fail "([^"]+)"', BOOT.read_text(encoding="utf-8")):
+    text = BOOT.read_text(encoding="utf-8")
+    for message in re.findall(r'(?:\bfail |\bproblem=)"([^"]+)"', text):
         yield re.sub(r"\$\([^)]*\)|\$[\w?]+", "…", message)
 
 
