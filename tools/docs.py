@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the parts of the READMEs that repeat something: `docs.py [--check] [FILE...]`.
+"""Write the parts of the documentation that repeat something: `docs.py [--check] [FILE...]`.
 
 What stands between
 
@@ -31,7 +31,12 @@ sys.path.insert(0, str(ROOT / "shared"))
 
 from runner_fleet import aws_errors  # noqa: E402 - the path comes first
 
-FILES = ("README.md", "start-runner/README.md", "stop-runner/README.md")
+FILES = (
+    "README.md",
+    "start-runner/README.md",
+    "stop-runner/README.md",
+    "docs/troubleshooting.md",
+)
 
 _SECTION = re.compile(
     r"(?P<begin><!-- generated: (?P<what>[^\n]+) -->\n).*?(?P<end><!-- end of generated -->)",

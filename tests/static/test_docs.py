@@ -1,4 +1,4 @@
-"""The READMEs say what the code says: generated parts are up to date, and no message is missing."""
+"""The documentation says what the code says, and misses no message."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ACTIONS = sorted(file.parent.name for file in ROOT.glob("*/action.yml"))
 READMES = [ROOT / "README.md", *(ROOT / action / "README.md" for action in ACTIONS)]
+TROUBLESHOOTING = ROOT / "docs" / "troubleshooting.md"
+OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "examples/sandbox/README.md")]
 
 # Where the messages are written that a user may see, beside the boot script.
 ACTION_SOURCES = [*(ROOT / "shared" / "runner_fleet").rglob("*.py"), *ROOT.glob("*/main.py")]
@@ -26,6 +28,7 @@ BOOT = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.sh"
 NO_FAILURES = (
     *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
     *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
+    *("… of … ended, … removed", "Waiting until …"),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.
@@ -42,7 +45,7 @@ def run_docs(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_every_readme_is_up_to_date() -> None:
+def test_every_generated_part_is_up_to_date() -> None:
     result = run_docs("--check")
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
@@ -57,24 +60,26 @@ def test_a_generated_part_that_was_edited_is_noticed_and_made_anew(tmp_path: Pat
     assert copy.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("readme", READMES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_relative_link_leads_somewhere(readme: Path) -> None:
-    text = readme.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    "page", [*READMES, TROUBLESHOOTING, *OTHERS], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)\s]+)\)", text)
     assert links
     for link in links:
         if "://" in link:
             continue
         path, _, anchor = link.partition("#")
-        target = (readme.parent / path).resolve() if path else readme
+        target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
         if anchor:
             assert anchor in anchors(target), link
 
 
-def anchors(readme: Path) -> set[str]:
+def anchors(page: Path) -> set[str]:
     """As GitHub makes them from headings: letters, digits and hyphens, in lower case."""
-    headings = re.findall(r"^#+ (.+)$", readme.read_text(encoding="utf-8"), re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
@@ -93,12 +98,11 @@ def section(text: str, heading: str) -> str:
 
 
 def documented() -> list[str]:
-    """The messages in the troubleshooting tables of the READMEs, with … for what differs."""
+    """The messages in the tables for troubleshooting, with … for what differs."""
     found = []
-    for readme in READMES[1:]:
-        rows = section(readme.read_text(encoding="utf-8"), "Troubleshooting").split("| Message |")
-        for row in "".join(rows[1:]).splitlines():
-            if row.startswith("| `"):
+    for table in TROUBLESHOOTING.read_text(encoding="utf-8").split("\n\n"):
+        if table.startswith("| Message |"):
+            for row in table.splitlines()[2:]:
                 found += re.findall(r"`([^`]+)`", row.split(" | ")[0])
     return found
 
@@ -125,7 +129,8 @@ def literals(*sources: Path) -> Iterator[str]:
 
 
 def boot_failures() -> Iterator[str]:
-    for message in re.findall(r'fail "([^"]+)"', BOOT.read_text(encoding="utf-8")):
+    text = BOOT.read_text(encoding="utf-8")
+    for message in re.findall(r'(?:\bfail |\bproblem=)"([^"]+)"', text):
         yield re.sub(r"\$\([^)]*\)|\$[\w?]+", "…", message)
 
 
@@ -147,7 +152,7 @@ def test_every_message_of_the_actions_is_documented() -> None:
     """Of `launch` only the main ones are: it has more patterns for tools' messages than its own."""
     known = [piece for message in documented() for piece in pieces(message)]
     known = [piece for piece in known if len(piece) >= TELLING]
-    text = " ".join(" ".join(readme.read_text(encoding="utf-8") for readme in READMES).split())
+    text = " ".join(TROUBLESHOOTING.read_text(encoding="utf-8").split())
     missing = [
         literal
         for literal in (*literals(*ACTION_SOURCES), *boot_failures())
