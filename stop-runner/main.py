@@ -32,23 +32,26 @@ def main(reporter: action.Reporter) -> None:
         github=github,
         ec2=Ec2(options.region, "stop-runner"),
         say=reporter.say,
+        hurried=cancellation.is_requested,
     )
     # A cancelled clean-up is a clean-up all the same: finish within the time GitHub leaves.
     with cancellation.shield():
         taken = stop.take_back()
-    for name in taken.busy:
-        reporter.warning(f"{name} still had a job; its instance is terminated all the same")
-    reporter.say(
-        f"{report.counted(taken.terminated, 'instance')} terminated, "
-        f"{len(taken.ended_before)} had ended, "
-        f"{report.counted(taken.removed, 'registration')} removed"
-    )
-    for name in taken.unknown:
-        reporter.say(f"{name}: EC2 does not know this instance, or it has ended")
+        for name in taken.unknown:
+            reporter.say(f"{name}: EC2 does not know this instance, or it has ended")
+        for name in taken.busy:
+            reporter.warning(f"{name} still had a job; its instance is terminated all the same")
+        for problem in taken.problems:
+            reporter.error(problem)
+        reporter.say(
+            f"{report.counted(taken.terminated, 'instance')} terminated, "
+            f"{len(taken.ended_before)} had ended, "
+            f"{report.counted(taken.removed, 'registration')} removed"
+        )
+        reporter.summary(report.stopped(taken))
     stop.wait(taken)
-    reporter.summary(report.stopped(taken))
     if taken.problems:
-        raise FleetError(*taken.problems)
+        raise FleetError  # each was said above
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def test_the_pre_runner_script_runs_in_the_home_before_the_runner_registers(
 def test_a_pre_runner_script_that_fails_takes_the_instance_back(
     actions: Actions, world: World
 ) -> None:
-    status, console = booted(actions, world, pre_runner_script="echo about to fail; exit 7")
+    status, console = booted(actions, world, pre_runner_script="echo before\n(exit 7)\necho after")
     assert status == 1
     assert "runner-fleet: error: pre_runner_script ended with status 7" in console
     assert_nothing_left(world)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import pytest
 from sandbox.faults import Fault
 from sandbox.world import World
 
-from tests.actions.harness import Actions
+from tests.actions.harness import Actions, until
 from tests.actions.test_start import INPUTS, assert_nothing_left, live
 
 RUNNERS = "/repos/octo-org/gpu-tests/actions/runners"
@@ -153,6 +154,32 @@ def test_a_fleet_that_is_nowhere_is_success_and_said(actions: Actions, world: Wo
     result = actions.run("stop-runner", {"fleet_id": "77-1-start-gone0000"})
     assert result.status == 0, result.log
     assert "There is no instance of fleet 77-1-start-gone0000 in us-east-1" in result.log
+
+
+def test_a_cancelled_stop_finishes_and_says_what_it_could_not_do(
+    actions: Actions, world: World
+) -> None:
+    outputs = start(actions)
+    slow = Fault("TerminateInstances", delay=0.5)
+    world.faults.add(slow)
+    world.faults.add(Fault(f"GET {RUNNERS}$", status=401))
+    running = actions.begin("stop-runner", {"instance_mapping": outputs["mapping"]})
+    until(lambda: slow.times == 0, "the termination")
+    running.signal(signal.SIGINT)
+    result = running.result()
+    assert result.status == 130
+    assert len(result.errors) == 1
+    assert "### Stopped runners" in result.summary
+    assert live(world) == []
+
+
+def test_a_wrong_region_is_not_replaced_by_another(actions: Actions, world: World) -> None:
+    outputs = start(actions)
+    inputs = {"fleet_id": outputs["fleet_id"], "aws_region_name": "USA"}
+    result = actions.run("stop-runner", inputs)
+    assert result.status == 1
+    assert result.errors == ["aws_region_name: 'USA' is not a region like us-east-1"]
+    assert "There is no instance" not in result.log
 
 
 def test_a_label_of_the_users_own_harms_no_sibling(actions: Actions, world: World) -> None:

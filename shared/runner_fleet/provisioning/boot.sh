@@ -100,7 +100,7 @@ run_pre_script() {
   [[ -n $FLEET_PRE_SCRIPT ]] || return 0
   say "running pre_runner_script"
   printf '%s\n' "$FLEET_PRE_SCRIPT" >"$directory/pre-runner-script.sh"
-  (cd "$root$home" && HOME="$root$home" bash "$directory/pre-runner-script.sh") ||
+  (cd "$root$home" && HOME="$root$home" bash -e "$directory/pre-runner-script.sh") ||
     fail "pre_runner_script ended with status $?"
 }
 

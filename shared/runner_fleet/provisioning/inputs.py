@@ -100,7 +100,9 @@ class InputReader:
         )
         if bad:
             signs = " ".join(shown(char) for char in bad)
-            self.problem(name, f"label {shown(label)} holds {signs}: use letters, digits and ._:-")
+            self.problem(
+                name, f"label {shown(label)} holds {signs}: use letters, digits, blanks and ._:-"
+            )
         elif len(label) > LABEL_LIMIT:
             text = f"label {shown(label)} has {len(label)} characters; {LABEL_LIMIT} are allowed"
             self.problem(name, text)

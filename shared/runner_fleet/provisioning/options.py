@@ -198,10 +198,13 @@ def _check_aws(read: InputReader, environ: Mapping[str, str]) -> None:
 
 
 def _region(read: InputReader, environ: Mapping[str, str]) -> str:
+    """Empty when the input is wrong: another region is not what was meant."""
+    name = "aws_region_name"
     default = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
-    if not read.text("aws_region_name", default):
-        read.problem("aws_region_name", "is required, as AWS_REGION is not set either")
-    return read.matching("aws_region_name", REGION, "a region like us-east-1", default)
+    if not read.text(name, default):
+        read.problem(name, "is required, as AWS_REGION is not set either")
+    region = read.matching(name, REGION, "a region like us-east-1", default)
+    return region if region == read.text(name, default) else ""
 
 
 def _instance_type(read: InputReader) -> str:

@@ -32,6 +32,7 @@ class Stop:
     github: GitHub | None
     ec2: Ec2
     say: Callable[[str], None]
+    hurried: Callable[[], bool] = lambda: False  # GitHub leaves a cancelled step 10 s
     sleep: Callable[[float], None] = time.sleep
 
     def take_back(self) -> Taken:
@@ -51,6 +52,8 @@ class Stop:
         if not fleet_id:
             return []
         for pause in SEARCH_PAUSES[:1] if self.options.mapping else SEARCH_PAUSES:
+            if pause and self.hurried():
+                break
             self.sleep(pause)
             found = self.ec2.instances_of(FLEET_TAG, fleet_id)
             if found:
@@ -60,9 +63,7 @@ class Stop:
         return []
 
     def wait(self, taken: Taken) -> None:
-        """If asked to, return when the instances are terminated; a failure goes to `problems`."""
-        if not self.options.wait or not taken.terminated:
-            return
-        self.say(f"Waiting until {counted(taken.terminated, 'instance')} ended ...")
-        with gathered(taken.problems):
+        """If asked to, return when the instances are terminated; raises `CloudError`."""
+        if self.options.wait and taken.terminated:
+            self.say(f"Waiting until {counted(taken.terminated, 'instance')} ended ...")
             self.ec2.wait_terminated(taken.terminated, TERMINATION_TIMEOUT)

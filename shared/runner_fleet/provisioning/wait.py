@@ -130,7 +130,7 @@ def _died(instance: Instance, progress: Progress) -> str:
     return (
         f"instance {instance.id} ({progress.labels[instance.id]}, {instance.type}) is "
         f"{instance.state} before its runner came online: {reason}. When it powered itself off, "
-        "its boot script failed, and its console says why: aws ec2 get-console-output --latest "
+        "its boot script failed, and its console says why: aws ec2 get-console-output "
         f"--output text --instance-id {instance.id}"
     )
 
