@@ -23,7 +23,8 @@ In another terminal, in {root}:
     {act} workflow_dispatch -W .github/workflows/matrix-test.yaml
 
 (.actrc there tells act all the rest; `-W .github/workflows/…` is a file of examples/workflows.)
-To look inside:  {github}/_sandbox/state  /_sandbox/calls  /_sandbox/history
+Workflows of your own, and how to look inside and interfere: examples/sandbox/README.md
+    {github}/_sandbox/state    (and …/instances, calls, history, faults, rules)
 Ctrl-C ends it and everything in it.
 """
 

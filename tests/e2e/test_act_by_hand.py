@@ -53,10 +53,12 @@ def start(checkout: Path) -> subprocess.Popen[str]:
     )
 
 
-def act(checkout: Path, home: Path) -> subprocess.CompletedProcess[str]:
+def act(
+    checkout: Path, home: Path, workflow: str = "matrix-test.yaml", *arguments: str
+) -> subprocess.CompletedProcess[str]:
     home.mkdir(exist_ok=True)
     return subprocess.run(
-        [act_binary(), "workflow_dispatch", "-W", ".github/workflows/matrix-test.yaml"],
+        [act_binary(), "workflow_dispatch", "-W", f".github/workflows/{workflow}", *arguments],
         cwd=checkout,
         # What a user's shell may well have set, and what must not reach AWS or the actions.
         env={"PATH": os.environ["PATH"], "HOME": str(home), "AWS_PROFILE": "work"},
@@ -74,6 +76,32 @@ def test_the_matrix_example_runs_with_nothing_but_its_name(checkout: Path, tmp_p
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("Job succeeded") == 6, done.stdout
     assert "Skipping" not in done.stdout
+
+
+OWN = """\
+name: Own
+on: workflow_dispatch
+jobs:
+  a:
+    runs-on: gpu-box
+    steps:
+      - run: echo "this is $(uname -s)"
+"""
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_workflow_of_ones_own_may_have_a_label_of_its_own(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "examples" / "workflows" / "own.yaml").write_text(OWN)
+    done = act(checkout, tmp_path / "home", "own.yaml", "-P", "gpu-box=-self-hosted")
+    assert done.returncode == 0, done.stdout
+    assert f"this is {os.uname().sysname}" in done.stdout
+
+
+def test_without_the_sandbox_act_does_not_find_the_actions(checkout: Path, tmp_path: Path) -> None:
+    """As examples/sandbox/README.md says it looks."""
+    done = act(checkout, tmp_path / "home")
+    assert done.returncode == 1
+    assert "failed to read 'action.yml'" in done.stdout + done.stderr
 
 
 def test_ctrl_c_ends_it_and_leaves_nothing(checkout: Path, sandbox: subprocess.Popen[str]) -> None:

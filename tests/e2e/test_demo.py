@@ -90,8 +90,9 @@ def test_each_leg_ran_its_test_on_the_runner_of_its_own_instance(passing: Done) 
     assert len(set(row(passing, "  its runner").split())) == 2
 
 
-def test_nothing_it_prints_is_wider_than_a_terminal(passing: Done) -> None:
-    assert [line for line in passing.output.splitlines() if len(line) > 80] == []
+def test_nothing_it_prints_is_wider_than_a_terminal(both: dict[str, Done]) -> None:
+    lines = [line for done in both.values() for line in done.output.splitlines()]
+    assert [line for line in lines if len(line) > 80] == []
 
 
 def test_a_failing_test_is_the_exit_status(failing: Done) -> None:

@@ -77,6 +77,7 @@ class Mirror:
         runner = job.runner_name or ""
         instance = next((one for one in twin.leg.instances if one in runner), "unknown")
         kind = twin.leg.instances.get(instance, "")
+        kind = kind.partition(",")[0]
         gpu = _GPUS.get(kind.partition(".")[0], "unknown GPU")
         text = (
             f"runner    {runner}\n"

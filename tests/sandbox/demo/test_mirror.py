@@ -73,7 +73,7 @@ def test_the_step_is_told_where_it_runs_and_how_to_end(
     first, *rest = file.read_text().splitlines()
     assert (file.name, first) == ("1-23", status)
     assert rest[0] == f"runner    {RUNNER}"
-    assert rest[1] == "instance  i-0123456789abcdef0 (g4dn.xlarge, us-east-1a)"
+    assert rest[1] == "instance  i-0123456789abcdef0 (g4dn.xlarge)"
     assert max(map(len, rest[2:6])) == min(map(len, rest[2:6]))
 
 
