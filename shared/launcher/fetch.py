@@ -17,7 +17,9 @@ from launcher.errors import BuilderFailedError, BuilderMissingError, LaunchError
 from launcher.tools import QUIET_PIP, redact, run
 
 _INDEX_VARIABLES = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
-_TIMEOUT_SECONDS = 60
+# What pip and uv use where nobody has said otherwise.
+_PUBLIC_INDEX = "https://pypi.org/simple"
+_TIMEOUT_SECONDS = 10
 _STEP = "fetching uv"
 _SIMPLE_JSON = "application/vnd.pypi.simple.v1+json"
 
@@ -34,11 +36,62 @@ def fetched_uv(interpreter: str, root: Path) -> Path:
     digest = hashlib.sha256(lock.read_bytes() + _platform().encode()).hexdigest()[:16]
 
     def fill(stage: Path) -> None:
-        wheel = _with_pip(interpreter, lock, stage) or _with_urllib(lock.read_text(), stage)
+        wheel = _fetch(interpreter, lock, stage)
         _unpack(wheel, stage)
         wheel.unlink()
 
     return make_once(root / f"uv-tool-{digest}", _answers, fill) / "uv"
+
+
+def _fetch(interpreter: str, lock: Path, stage: Path) -> Path:
+    """The wheel, straight from the index if we know it: pip takes a second longer.
+
+    pip is asked where it may know of another index, or of another way to it, than we do.
+    """
+    refusal: BuilderFailedError | None = None
+    index = index_to_ask()
+    if index is not None:
+        try:
+            return _with_urllib(index, lock.read_text(), stage)
+        except BuilderFailedError as failure:
+            refusal = failure
+    wheel = _with_pip(interpreter, lock, stage)
+    if wheel is None:
+        raise refusal or BuilderMissingError
+    return wheel
+
+
+def index_to_ask() -> str | None:
+    """The package index that we may ask ourselves; None where only pip knows.
+
+    That is where this host's pip is configured to use another index than the public one, or none.
+    """
+    named = next((os.environ[name] for name in _INDEX_VARIABLES if os.environ.get(name)), None)
+    if named or os.environ.get("PIP_NO_INDEX") or os.environ.get("UV_NO_INDEX"):
+        return named
+    return None if any(map(_names_an_index, _pip_configurations())) else _PUBLIC_INDEX
+
+
+def _pip_configurations() -> list[Path]:
+    """Where pip reads its settings (pip user guide, configuration)."""
+    home = Path(os.path.expanduser("~"))
+    personal = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    shared = os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
+    return [
+        Path(os.environ.get("PIP_CONFIG_FILE") or "/etc/pip.conf"),
+        *(Path(directory) / "pip" / "pip.conf" for directory in shared.split(os.pathsep)),
+        personal / "pip" / "pip.conf",
+        home / ".pip" / "pip.conf",
+    ]
+
+
+def _names_an_index(configuration: Path) -> bool:
+    try:
+        lines = configuration.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return False
+    names = (line.partition("=")[0].strip().replace("_", "-") for line in lines)
+    return any(name in ("index-url", "no-index") for name in names)
 
 
 def _answers(directory: str) -> bool:
@@ -68,14 +121,11 @@ def _with_pip(interpreter: str, lock: Path, stage: Path) -> Path | None:
     return next(stage.glob("*.whl"))
 
 
-def _with_urllib(lock: str, stage: Path) -> Path:
-    """Fetch the wheel as pip would, from the index that the environment names."""
+def _with_urllib(index: str, lock: str, stage: Path) -> Path:
+    """Fetch the wheel as pip would."""
     import http.client
     import urllib.parse
 
-    index = next((os.environ[name] for name in _INDEX_VARIABLES if os.environ.get(name)), None)
-    if index is None:
-        raise BuilderMissingError
     try:
         for file in _files(index):
             known = file.get("hashes", {}).get("sha256", "")
