@@ -211,7 +211,7 @@ def test_it_does_not_register_while_the_instance_shuts_down(host: Host) -> None:
     console = host.run()
 
     assert host.calls("config.sh") == []
-    assert "runner-fleet: error: the instance is shutting down" in console
+    assert "not registering: the instance is shutting down" in console
 
 
 def test_told_to_end_it_does_not_try_to_register_again(host: Host) -> None:

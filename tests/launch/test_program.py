@@ -187,3 +187,11 @@ def test_it_runs_though_python_is_told_not_to_look_beside_scripts(
     checkout_with_uv: Checkout,
 ) -> None:
     assert checkout_with_uv.launch("--print-env", PYTHONSAFEPATH="1").returncode == 0
+
+
+def test_it_runs_though_python_is_told_not_to_set_up_a_site(checkout_with_uv: Checkout) -> None:
+    result = checkout_with_uv.launch_by_shell(
+        'python=$1; shift; exec "$python" -S "$@"', "-m", "hello"
+    )
+
+    assert (result.returncode, result.stdout[:5]) == (0, "hello")

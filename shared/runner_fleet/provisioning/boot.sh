@@ -106,15 +106,15 @@ run_pre_script() {
 
 # A download may be slow, but neither stall nor take for ever.
 download() {
-  problem="the instance needs a way out to the internet (NAT or a public IP)"
+  rm -f "$file"
   curl -fsSL --connect-timeout 10 --speed-limit 1000 --speed-time 20 --max-time 600 \
-    -o "$file" "$url" || return 1
-  problem="the archive has a wrong digest"
+    -o "$file.part" "$url" || return 1
+  mv "$file.part" "$file"
   sha256sum --check --status - <<<"$digest  $file"
 }
 
 install_runner() {
-  local archive url digest problem file=$directory/runner.tar.gz
+  local archive url digest file=$directory/runner.tar.gz
   case $(uname -m) in
     x86_64) archive=$FLEET_ARCHIVE_X64 ;;
     aarch64 | arm64) archive=$FLEET_ARCHIVE_ARM64 ;;
@@ -123,7 +123,10 @@ install_runner() {
   [[ -n $archive ]] || fail "GitHub offers no runner for this architecture ($(uname -m))"
   read -r url digest <<<"$archive"
   say "downloading $url"
-  again 180 download || fail "cannot download the runner: $problem"
+  if ! again 180 download; then
+    [[ ! -e $file ]] || fail "the runner archive has a wrong digest"
+    fail "cannot download the runner: the instance needs a way out to the internet (NAT or a public IP)"
+  fi
   tar -xzf "$file" -C "$directory"
   rm -f "$file"
   chown -R "$user" "$directory"
@@ -141,7 +144,10 @@ install_dependencies() {
 
 register() {
   # GitHub could give a job to a runner that is about to go.
-  [[ $(systemctl is-system-running 2>&1) != stopping ]] || fail "the instance is shutting down"
+  if [[ $(systemctl is-system-running 2>&1) == stopping ]]; then
+    say "not registering: the instance is shutting down"
+    exit 1
+  fi
   cd "$directory"
   as_user ./config.sh --unattended --ephemeral --replace --disableupdate --no-default-labels \
     --url "$FLEET_URL" --token "$FLEET_TOKEN" --name "$label-$instance_id" --labels "$labels"
