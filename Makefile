@@ -20,6 +20,8 @@ CACHE := $(CURDIR)/.cache
 
 export RUNNER_FLEET_CACHE := $(CACHE)/environments
 export UV_CACHE_DIR := $(CACHE)/uv
+# Both are this checkout's own: no need to have every file twice.
+export UV_LINK_MODE := hardlink
 export PIP_CACHE_DIR := $(CACHE)/pip
 export PYTHONPYCACHEPREFIX := $(CACHE)/pycache
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CACHE)/hypothesis

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from types import ModuleType
 
+from runner_fleet.cancel import ignore
 from runner_fleet.errors import Cancelled, FleetError, internal_error
 
 INPUT_PREFIX = "FLEET_"
@@ -93,6 +94,16 @@ class Reporter:
             sys.stdout.flush()
 
 
+def _damaged(error: ImportError) -> str:
+    """Without its marker `launch` takes an environment for unfinished, and builds it anew."""
+    with suppress(OSError):
+        Path(sys.prefix, ".complete").unlink(missing_ok=True)
+    return (
+        f"the Python environment {sys.prefix} is damaged ({error.name or 'a package'} cannot be "
+        "loaded): run this again, and it is built anew"
+    )
+
+
 @contextmanager
 def _unless_closed() -> Iterator[None]:
     """Go on without a log when nobody reads it any more."""
@@ -119,6 +130,7 @@ def run(main: Callable[[Reporter], None]) -> None:
     reporter = Reporter()
     try:
         main(reporter)
+        ignore()
     except FleetError as error:
         for line in error.lines:
             reporter.error(line)
@@ -126,6 +138,9 @@ def run(main: Callable[[Reporter], None]) -> None:
     except Cancelled as cancelled:
         reporter.say("Cancelled")
         sys.exit(cancelled.exit_code)
+    except ImportError as error:
+        reporter.error(_damaged(error))
+        sys.exit(1)
     except Exception as error:
         if os.environ.get("RUNNER_DEBUG") == "1":
             raise

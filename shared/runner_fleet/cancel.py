@@ -13,6 +13,14 @@ from types import FrameType
 
 from runner_fleet.errors import Cancelled
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def ignore() -> None:
+    """Let signals change nothing any more: the work is done, and the process ends by itself."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
 
 class Cancellation:
     """The first signal raises `Cancelled` in the main thread; later ones change nothing.
@@ -27,8 +35,10 @@ class Cancellation:
         self._shields = 0
 
     def install(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        """Handle the signals from now on; `launch` has held SIGINT back until now."""
+        for number in _SIGNALS:
             signal.signal(number, self._on_signal)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
     def is_requested(self) -> bool:
         """Whether a signal came, be it held back or not."""

@@ -43,6 +43,16 @@ def test_a_bug_is_named_as_one_without_the_values_at_hand(
     assert "a secret value" not in shown
 
 
+def test_a_damaged_environment_is_named_and_built_anew_next_time(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    (tmp_path / ".complete").touch()
+    assert ends(ImportError("no", name="boto3")) == 1
+    assert "is damaged (boto3 cannot be loaded): run this again" in capsys.readouterr().out
+    assert not (tmp_path / ".complete").exists()
+
+
 def test_a_short_secret_is_not_masked(capsys: pytest.CaptureFixture[str]) -> None:
     action.Reporter().mask("true")
     action.Reporter().mask("ghp_0123456789abcdefghij")
