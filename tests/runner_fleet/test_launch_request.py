@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runner_fleet.ec2 import Image, Launch
+from runner_fleet.ec2_model import Image, Launch
 
 IMAGE = Image(
     id="ami-0123456789abcdef0",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from runner_fleet.ec2 import Ec2, Image
+from runner_fleet.ec2 import Ec2
+from runner_fleet.ec2_model import Image
 from runner_fleet.errors import InputError
 from runner_fleet.provisioning.options import StartOptions
 

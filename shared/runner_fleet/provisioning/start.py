@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from runner_fleet.cancel import Cancellation
-from runner_fleet.ec2 import Ec2, Image, Instance, Launch
+from runner_fleet.ec2 import Ec2
+from runner_fleet.ec2_model import Image, Instance, Launch
 from runner_fleet.errors import CloudError, InputError, gathered
 from runner_fleet.github import GitHub, RunnerArchive
 from runner_fleet.provisioning.identity import FLEET_TAG, Fleet

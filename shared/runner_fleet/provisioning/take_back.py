@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from runner_fleet.ec2 import ENDED_STATES, Ec2
+from runner_fleet.ec2 import Ec2
+from runner_fleet.ec2_model import ENDED_STATES
 from runner_fleet.errors import GitHubError, gathered
 from runner_fleet.github import GitHub, Runner
 from runner_fleet.provisioning.identity import OWN_LABEL, instance_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from runner_fleet.ec2 import Ec2, Instance
+from runner_fleet.ec2 import Ec2
+from runner_fleet.ec2_model import Instance
 from runner_fleet.errors import CloudError, GitHubError, RunnerLostError
 from runner_fleet.github import GitHub, Runner
 from runner_fleet.provisioning.identity import Fleet, instance_of

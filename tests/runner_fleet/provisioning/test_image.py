@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner_fleet.ec2 import Image
+from runner_fleet.ec2_model import Image
 from runner_fleet.provisioning.image import newest
 
 

@@ -1,0 +1,139 @@
+"""What EC2 knows, as far as this project needs it: instances, images, launches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2.type_defs import InstanceTypeDef, RunInstancesRequestTypeDef
+
+ENDED_STATES = frozenset({"shutting-down", "terminated"})
+"""States in which an instance costs nothing more and cannot come back."""
+
+GONE_STATES = ENDED_STATES | {"stopping", "stopped"}
+"""States from which no runner of ours comes online any more."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One instance as DescribeInstances shows it."""
+
+    id: str
+    state: str  # pending, running, shutting-down, terminated, stopping, stopped
+    type: str
+    zone: str
+    launch_index: int
+    state_reason: str = ""  # e.g. "Server.InsufficientInstanceCapacity: ..."; empty while it runs
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED_STATES
+
+    @property
+    def gone(self) -> bool:
+        return self.state in GONE_STATES
+
+    @classmethod
+    def parse(cls, data: InstanceTypeDef) -> Instance:
+        reason = data.get("StateReason", {})
+        return cls(
+            id=data["InstanceId"],
+            state=data["State"]["Name"],
+            type=str(data["InstanceType"]),
+            zone=data.get("Placement", {}).get("AvailabilityZone", ""),
+            launch_index=data.get("AmiLaunchIndex", 0),
+            state_reason=reason.get("Message", "") or reason.get("Code", ""),
+        )
+
+
+@dataclass(frozen=True)
+class Image:
+    """One machine image (AMI)."""
+
+    id: str
+    name: str
+    architecture: str  # EC2's name: x86_64, arm64
+    root_device: str  # e.g. /dev/sda1
+    devices: tuple[str, ...]  # all that become volumes, the root device among them
+    root_size: int  # GiB; 0 when the image does not say
+    created: str  # ISO 8601, sorts as text
+    windows: bool
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Image:
+        root = data.get("RootDeviceName", "")
+        volumes = {
+            mapping["DeviceName"]: mapping["Ebs"].get("VolumeSize", 0)
+            for mapping in data.get("BlockDeviceMappings", [])
+            if mapping.get("Ebs")
+        }
+        return cls(
+            id=data["ImageId"],
+            name=data.get("Name", ""),
+            architecture=data.get("Architecture", ""),
+            root_device=root,
+            devices=tuple(volumes),
+            root_size=volumes.get(root, 0),
+            created=data.get("CreationDate", ""),
+            windows=data.get("Platform", "").lower() == "windows",
+        )
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What to launch: `count` equal instances, all or none."""
+
+    image: Image
+    instance_type: str
+    count: int
+    user_data: str = field(repr=False)  # holds the registration token
+    client_token: str  # repeating a launch with it never launches twice
+    tags: Mapping[str, str]
+    subnet_id: str | None = None
+    security_group_ids: Sequence[str] = ()
+    instance_profile: str | None = None  # a name, or an ARN
+    root_size: int | None = None  # GiB; None: as the image says
+
+    def request(self) -> RunInstancesRequestTypeDef:
+        """The parameters of RunInstances."""
+        tags = [{"Key": key, "Value": value} for key, value in self.tags.items()]
+        parameters: dict[str, Any] = {
+            "ImageId": self.image.id,
+            "InstanceType": self.instance_type,
+            "MinCount": self.count,
+            "MaxCount": self.count,
+            "UserData": self.user_data,
+            "ClientToken": self.client_token,
+            "InstanceInitiatedShutdownBehavior": "terminate",
+            "MetadataOptions": {"HttpTokens": "required", "HttpEndpoint": "enabled"},
+            "TagSpecifications": [
+                {"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume")
+            ],
+        }
+        if self.image.devices:
+            parameters["BlockDeviceMappings"] = [self._volume(name) for name in self.image.devices]
+        if self.subnet_id:
+            parameters["SubnetId"] = self.subnet_id
+        if self.security_group_ids:
+            parameters["SecurityGroupIds"] = list(self.security_group_ids)
+        if self.instance_profile:
+            kind = "Arn" if self.instance_profile.startswith("arn:") else "Name"
+            parameters["IamInstanceProfile"] = {kind: self.instance_profile}
+        return parameters  # type: ignore[return-value]
+
+    def _volume(self, device: str) -> dict[str, Any]:
+        """What differs from the image: a volume goes with its instance, whatever the image says."""
+        volume: dict[str, Any] = {"DeleteOnTermination": True}
+        if device == self.image.root_device and self.root_size is not None:
+            volume["VolumeSize"] = self.root_size
+        return {"DeviceName": device, "Ebs": volume}
+
+
+@dataclass(frozen=True)
+class Termination:
+    """What TerminateInstances did."""
+
+    before: dict[str, str]  # instance id to the state it was in
+    unknown: list[str]  # ids that EC2 does not know (yet, or any more)
