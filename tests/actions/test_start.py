@@ -215,6 +215,17 @@ def test_an_answer_that_is_cut_off_leaves_nothing(
     assert len(live(world)) == 2
 
 
+def test_an_answer_that_is_cut_off_does_not_end_the_way_back(
+    actions: Actions, world: World
+) -> None:
+    world.ec2.rules.boot(never=True)
+    world.faults.add(Fault("TerminateInstances", status=200, body="<?xml"))
+    result = actions.run("start-runner", INPUTS | {"gh_timeout": "1"})
+    assert result.status == 1
+    assert len(result.errors) == 1
+    assert_nothing_left(world)
+
+
 def test_what_cannot_be_taken_back_is_said_as_an_error(actions: Actions, world: World) -> None:
     world.ec2.rules.boot(never=True)
     denied = Fault("TerminateInstances", status=403, code="UnauthorizedOperation", times=None)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from runner_fleet.ec2 import Ec2
-from runner_fleet.ec2_model import ENDED_STATES
-from runner_fleet.errors import GitHubError, gathered
+from runner_fleet.ec2_model import ENDED_STATES, Termination
+from runner_fleet.errors import CloudError, GitHubError, gathered
 from runner_fleet.github import GitHub, Runner
 from runner_fleet.provisioning.identity import OWN_LABEL, instance_of
 
@@ -73,7 +73,7 @@ def _terminate(
 ) -> None:
     left = list(wanted)
     for pause in (*UNKNOWN_PAUSES, None):
-        done = ec2.terminate(left)
+        done = _terminate_surely(left, ec2, sleep)
         for key, state in done.before.items():
             (taken.ended_before if state in ENDED_STATES else taken.terminated).append(key)
         left = done.unknown
@@ -81,6 +81,17 @@ def _terminate(
             break
         sleep(pause)
     taken.unknown = left
+
+
+def _terminate_surely(ids: Sequence[str], ec2: Ec2, sleep: Callable[[float], None]) -> Termination:
+    """Once more when the answer was none: botocore does not repeat what it could not read."""
+    try:
+        return ec2.terminate(ids)
+    except CloudError as error:
+        if not error.transient:
+            raise
+    sleep(UNKNOWN_PAUSES[0])
+    return ec2.terminate(ids)
 
 
 def _deregister(ids: set[str], labels: set[str], github: GitHub, taken: Taken) -> set[str | None]:
