@@ -61,7 +61,12 @@ def act(
         [act_binary(), "workflow_dispatch", "-W", f".github/workflows/{workflow}", *arguments],
         cwd=checkout,
         # What a user's shell may well have set, and what must not reach AWS or the actions.
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "AWS_PROFILE": "work"},
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "AWS_PROFILE": "work",
+            "GOMAXPROCS": "1",  # examples/sandbox/README.md: else act crashes once in a while
+        },
         capture_output=True,
         text=True,
         timeout=120,

@@ -26,6 +26,9 @@ from sandbox.world import REPOSITORY, World
 
 WORKFLOW = ROOT / "examples" / "workflows" / "matrix-test.yaml"
 
+# What Go's runtime ends a program with; a workflow that fails makes act exit with 1.
+ACT_CRASHED = 2
+
 # How long what has been stopped may take to be gone (seconds).
 _PATIENCE = 20.0
 
@@ -113,7 +116,8 @@ def _follow_act(
             if event is not None:
                 follower.act_said(event)
             follower.look()
-        act.wait()
+        if act.wait() == ACT_CRASHED:
+            console.event("act crashed, which is its own fault: please start the demo again")
     return follower
 
 
