@@ -32,7 +32,9 @@ def start_act(
     Everything it writes is below `directory`. `run_id` is the run of the simulator that the jobs
     are told they belong to, `environment` what each step's environment has besides.
     """
-    process_environment = clean_environment(directory / "act")
+    # act 0.2.89 reads and writes one map of secrets from every job of a matrix at once, and Go ends
+    # a program that does (getWorkflowSecrets); on one processor they take turns.
+    process_environment = {**clean_environment(directory / "act"), "GOMAXPROCS": "1"}
     env_file = write_env_file(
         directory / "act.env",
         {

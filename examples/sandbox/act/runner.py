@@ -57,9 +57,6 @@ def clean_environment(home: Path) -> dict[str, str]:
     return {
         "PATH": step_path(),
         "LANG": "C.UTF-8",
-        # act 0.2.89 reads and writes one map of secrets from every job of a matrix at once, and Go
-        # ends a program that does (getWorkflowSecrets); on one processor they take turns.
-        "GOMAXPROCS": "1",
         **{name: str(place) for name, place in places.items()},
     }
 

@@ -63,7 +63,7 @@ def test_nothing_of_the_host_reaches_a_step(
     names = {line.partition("=")[0] for line in printed(events)}
     assert "GITHUB_SHA" in names
     others = {name for name in names if not name.startswith(("GITHUB_", "RUNNER_", "XDG_"))}
-    assert others - allowed == {"ImageOS", "GOMAXPROCS"}
+    assert others - allowed == {"ImageOS"}
 
 
 def test_a_step_gets_what_the_env_file_says(
