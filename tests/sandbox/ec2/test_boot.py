@@ -109,6 +109,7 @@ def test_a_machine_can_be_switched_off_in_many_ways(cloud: Any, command: str) ->
     booted = cloud.boot(command, InstanceInitiatedShutdownBehavior="terminate")
 
     cloud.until(lambda: cloud.state(booted) == "terminated")
+    assert cloud.instance(booted)["StateReason"]["Code"] == "Client.InstanceInitiatedShutdown"
 
 
 def test_a_shutdown_stops_an_instance_by_default(cloud: Any) -> None:

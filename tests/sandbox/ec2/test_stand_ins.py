@@ -198,6 +198,7 @@ def test_a_user_can_be_added(cloud: Any) -> None:
 def test_a_command_can_be_run_later_by_the_service_manager(cloud: Any) -> None:
     booted = cloud.boot("systemd-run --on-active=1h --unit=x bash -c 'echo later; id -un'")
     cloud.until_finished(booted)
+    assert "later" not in cloud.ec2.console(booted)
 
     cloud.ec2.advance(3600)
 
