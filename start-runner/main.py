@@ -7,7 +7,7 @@ import os
 
 from runner_fleet import action
 from runner_fleet.cancel import Cancellation
-from runner_fleet.provisioning.options import start_options
+from runner_fleet.provisioning.options.start import start_options
 
 
 def main(reporter: action.Reporter) -> None:
@@ -25,10 +25,11 @@ def main(reporter: action.Reporter) -> None:
 
     access = options.github
     draw = label_source(os.environ)
-    fleet = Fleet.create(options.caller, access.repository, options.count, draw)
+    fleet = Fleet.create(options.caller, access.repository, options.placement.count, draw)
     reporter.output("fleet_id", fleet.id)
-    reporter.output("region", options.region)
-    reporter.say(f"Fleet {fleet.id} in {options.region}, for {access.repository}")
+    region = options.placement.region
+    reporter.output("region", region)
+    reporter.say(f"Fleet {fleet.id} in {region}, for {access.repository}")
 
     def launched(mapping: dict[str, str]) -> None:
         reporter.output("mapping", json.dumps(mapping))
@@ -39,14 +40,14 @@ def main(reporter: action.Reporter) -> None:
         options=options,
         fleet=fleet,
         github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
-        ec2=Ec2(options.region, "start-runner"),
+        ec2=Ec2(region, "start-runner"),
         say=reporter.say,
         warn=reporter.error,
         mask=reporter.mask,
         launched=launched,
         cancellation=cancellation,
     ).run()
-    reporter.summary(report.started(progress, fleet.id, options.region))
+    reporter.summary(report.started(progress, fleet.id, region))
 
 
 if __name__ == "__main__":

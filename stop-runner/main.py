@@ -7,7 +7,7 @@ import os
 from runner_fleet import action
 from runner_fleet.cancel import Cancellation
 from runner_fleet.errors import FleetError
-from runner_fleet.provisioning.options import stop_options
+from runner_fleet.provisioning.options.stop import stop_options
 
 
 def main(reporter: action.Reporter) -> None:

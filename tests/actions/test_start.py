@@ -95,6 +95,7 @@ def test_instances_and_volumes_say_whose_they_are(actions: Actions, world: World
         "team": "gpu",
         "runner-fleet:fleet-id": result.outputs["fleet_id"],
         "runner-fleet:repository": "octo-org/gpu-tests",
+        "runner-fleet:run-repository": "octo-org/gpu-tests",
         "runner-fleet:run-id": "77",
         "runner-fleet:run-attempt": "1",
         "runner-fleet:job": "start-aws-runner",

@@ -13,12 +13,8 @@ import pytest
 import yaml
 from runner_fleet.action import inputs as read_inputs
 from runner_fleet.errors import InputError
-from runner_fleet.provisioning.options import (
-    StartOptions,
-    StopOptions,
-    start_options,
-    stop_options,
-)
+from runner_fleet.provisioning.options.start import StartOptions, start_options
+from runner_fleet.provisioning.options.stop import StopOptions, stop_options
 from sandbox.world import World
 
 from tests.actions.harness import Actions

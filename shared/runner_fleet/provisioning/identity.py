@@ -31,6 +31,7 @@ class Caller:
     run_id: str
     run_attempt: str
     job: str  # the key in the workflow file; not unique in a matrix
+    runner: str = ""  # the runner of the job itself; unique for each hosted job
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> Caller:
@@ -39,6 +40,7 @@ class Caller:
             run_id=_plain(environ.get("GITHUB_RUN_ID", ""), 20) or "0",
             run_attempt=_plain(environ.get("GITHUB_RUN_ATTEMPT", ""), 10) or "1",
             job=_plain(environ.get("GITHUB_JOB", ""), 64) or "manual",
+            runner=" ".join(environ.get("RUNNER_NAME", "").split())[:256],
         )
 
 
@@ -112,10 +114,12 @@ class Fleet:
             shared_label=draw() if count > 1 else None,
         )
 
-    @property
-    def client_token(self) -> str:
-        """EC2 launches once for it, however often it is asked (64 ASCII characters at most)."""
-        return hashlib.sha256(self.id.encode()).hexdigest()
+    def client_token(self, part: str) -> str:
+        """For one launch of this fleet, of which `part` tells where and which try it is.
+
+        EC2 launches once for it, however often it is asked (64 ASCII characters at most).
+        """
+        return hashlib.sha256(f"{self.id} {part}".encode()).hexdigest()
 
     @property
     def runs_on(self) -> tuple[str, ...]:
@@ -127,9 +131,11 @@ class Fleet:
         values = {
             "fleet-id": self.id,
             "repository": self.repository,
+            "run-repository": self.caller.repository,
             "run-id": self.caller.run_id,
             "run-attempt": self.caller.run_attempt,
             "job": self.caller.job,
+            "started-by": self.caller.runner,
         }
         return {f"{TAG_PREFIX}{key}": value for key, value in values.items() if value}
 

@@ -8,28 +8,28 @@ from collections.abc import Sequence
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image
 from runner_fleet.errors import InputError
-from runner_fleet.provisioning.options import StartOptions
+from runner_fleet.provisioning.options.machine import Machine
 
 _RESOLVE = "resolve:ssm:"
 _RUNNABLE = ("x86_64", "arm64")  # the architectures GitHub builds a runner for
 
 
-def choose_image(ec2: Ec2, options: StartOptions) -> Image:
-    """The image of the options, fit for their instance type.
+def choose_image(ec2: Ec2, options: Machine, instance_type: str) -> Image:
+    """The image of the options, fit for the instance type.
 
     Raises `InputError` when there is none, and `CloudError` when EC2 refuses to say.
     """
-    supported = ec2.architectures(options.instance_type)
+    supported = ec2.architectures(instance_type)
     if options.image_id == "latest":
         found = ec2.images_by_name(options.image_owner, options.image_name)
         image = newest(found, supported)
         if image is None:
-            raise InputError(_no_match(ec2, options, found, supported))
-        return _fit(image, options, supported)
+            raise InputError(_no_match(ec2, options, instance_type, found, supported))
+        return _fit(image, options, instance_type, supported)
     image_id = options.image_id
     if image_id.startswith(_RESOLVE):
         image_id = ec2.parameter(image_id.removeprefix(_RESOLVE))
-    return _fit(ec2.image_by_id(image_id), options, supported)
+    return _fit(ec2.image_by_id(image_id), options, instance_type, supported)
 
 
 def newest(images: Sequence[Image], architectures: Sequence[str]) -> Image | None:
@@ -38,14 +38,14 @@ def newest(images: Sequence[Image], architectures: Sequence[str]) -> Image | Non
     return max(fit, key=lambda image: (image.created, image.id), default=None)
 
 
-def _fit(image: Image, options: StartOptions, architectures: Sequence[str]) -> Image:
+def _fit(image: Image, options: Machine, instance_type: str, architectures: Sequence[str]) -> Image:
     """The image; `InputError` with everything that speaks against booting it."""
     reasons = []
     if image.windows:
         reasons.append(f"image {image.id} is a Windows image; the boot script needs Linux")
     if image.architecture not in architectures:
         reasons.append(
-            f"image {image.id} is built for {image.architecture}, and {options.instance_type} "
+            f"image {image.id} is built for {image.architecture}, and {instance_type} "
             f"runs {' or '.join(architectures)}"
         )
     elif image.architecture not in _RUNNABLE:
@@ -61,7 +61,11 @@ def _fit(image: Image, options: StartOptions, architectures: Sequence[str]) -> I
 
 
 def _no_match(
-    ec2: Ec2, options: StartOptions, found: Sequence[Image], supported: Sequence[str]
+    ec2: Ec2,
+    options: Machine,
+    instance_type: str,
+    found: Sequence[Image],
+    supported: Sequence[str],
 ) -> str:
     problem = (
         f"aws_image_name: no available image of {options.image_owner} in {ec2.region} has a name "
@@ -70,14 +74,14 @@ def _no_match(
     if found:
         architectures = sorted({image.architecture for image in found})
         return (
-            f"{problem} and runs on {options.instance_type} ({' or '.join(supported)}); there are "
+            f"{problem} and runs on {instance_type} ({' or '.join(supported)}); there are "
             f"{len(found)} for {' and '.join(architectures)}"
         )
     near = nearest_names(ec2, options)
     return f"{problem}{'; nearest: ' + ', '.join(map(repr, near)) if near else ''}"
 
 
-def nearest_names(ec2: Ec2, options: StartOptions, count: int = 3) -> list[str]:
+def nearest_names(ec2: Ec2, options: Machine, count: int = 3) -> list[str]:
     """Names of images that the user may have meant, nearest first.
 
     Looks only among names that begin like the given one, whatever the case: that takes a second,

@@ -154,6 +154,13 @@ class InputReader:
             self.problem(name, f"{shown(key)} is not an instance id (i-0123456789abcdef0)")
         return {key: str(label) for key, label in data.items() if key not in wrong}
 
+    def url(self, environ: Mapping[str, str], name: str) -> str:
+        """The URL in an environment variable; empty when it is not set."""
+        url = environ.get(name, "")
+        if url and not is_http_url(url):
+            self.problem(name, f"{shown(url)} is not a URL like https://github.example.com")
+        return url
+
     def _json(self, name: str, hint: str) -> Any:
         try:
             return json.loads(self.text(name))

@@ -10,7 +10,7 @@ from runner_fleet.ec2 import Ec2
 from runner_fleet.errors import gathered
 from runner_fleet.github import GitHub
 from runner_fleet.provisioning.identity import FLEET_TAG
-from runner_fleet.provisioning.options import StopOptions
+from runner_fleet.provisioning.options.stop import StopOptions
 from runner_fleet.provisioning.report import counted
 from runner_fleet.provisioning.take_back import Taken, take_back
 

@@ -16,7 +16,7 @@ from runner_fleet.provisioning.identity import (
     runner_name,
 )
 
-CALLER = Caller("octo-org/gpu-tests", "77", "2", "start-aws-runner")
+CALLER = Caller("octo-org/gpu-tests", "77", "2", "start-aws-runner", "GitHub Actions 4711")
 
 
 def test_a_label_is_eight_characters_that_differ_each_time() -> None:
@@ -42,8 +42,14 @@ def test_the_id_names_the_run_and_differs_between_matrix_entries() -> None:
     one, two = (Fleet.create(CALLER, "octo-org/gpu-tests", 1) for _ in range(2))
     assert one.id.startswith("77-2-start-aws-runner-")
     assert one.id != two.id
-    assert one.client_token != two.client_token
-    assert len(one.client_token) == 64
+    assert one.client_token("a") != two.client_token("a")
+
+
+def test_each_launch_of_a_fleet_has_a_token_of_its_own_that_ec2_takes() -> None:
+    fleet = Fleet.create(CALLER, "octo-org/gpu-tests", 1)
+    assert fleet.client_token("a") == fleet.client_token("a")
+    assert fleet.client_token("a") != fleet.client_token("b")
+    assert len(fleet.client_token("a")) == 64
 
 
 def test_tags_say_whose_the_instances_are() -> None:
@@ -51,9 +57,11 @@ def test_tags_say_whose_the_instances_are() -> None:
     assert fleet.tags() == {
         "runner-fleet:fleet-id": fleet.id,
         "runner-fleet:repository": "other/place",
+        "runner-fleet:run-repository": "octo-org/gpu-tests",
         "runner-fleet:run-id": "77",
         "runner-fleet:run-attempt": "2",
         "runner-fleet:job": "start-aws-runner",
+        "runner-fleet:started-by": "GitHub Actions 4711",
     }
 
 

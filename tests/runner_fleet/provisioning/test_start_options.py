@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from runner_fleet.errors import InputError
-from runner_fleet.provisioning.options import StartOptions, start_options
+from runner_fleet.provisioning.options.start import StartOptions, start_options
 
 ENVIRON = {
     "GITHUB_REPOSITORY": "octo-org/gpu-tests",
@@ -29,18 +29,18 @@ def problems(environ: dict[str, str] | None = None, /, **inputs: str) -> list[st
 
 def test_two_inputs_are_enough() -> None:
     options = parsed()
-    assert options.count == 1
-    assert options.region == "us-east-1"
+    assert options.placement.count == 1
+    assert options.placement.region == "us-east-1"
     assert options.timeout == 1200
-    assert options.max_lifetime == 360
-    assert options.root_size is None
+    assert options.boot.max_lifetime == 360
+    assert options.machine.root_size is None
     assert options.github.repository == "octo-org/gpu-tests"
     assert options.github.api_url == "https://api.github.com"
 
 
 def test_an_image_name_alone_means_the_newest_of_that_name() -> None:
     options = start_options({"aws_image_name": "Ubuntu", "aws_instance_type": "t3.small"}, ENVIRON)
-    assert options.image_id == "latest"
+    assert options.machine.image_id == "latest"
 
 
 def test_latest_without_a_name_is_refused() -> None:
@@ -84,7 +84,7 @@ def test_a_volume_of_no_size_is_refused_and_told_how_to_keep_the_images() -> Non
     ['{"team": "gpu", "cost": "42"}', '[{"Key":"team","Value":"gpu"},{"Key":"cost","Value":"42"}]'],
 )
 def test_tags_come_as_an_object_or_as_a_list(text: str) -> None:
-    assert parsed(aws_tags=text).tags == {"team": "gpu", "cost": "42"}
+    assert parsed(aws_tags=text).machine.tags == {"team": "gpu", "cost": "42"}
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_bad_tags_are_refused(text: str, problem: str) -> None:
 
 
 def test_labels_are_trimmed_and_empty_ones_dropped() -> None:
-    assert parsed(extra_gh_labels=" gpu, big box ,,gpu").extra_labels == ("gpu", "big box")
+    assert parsed(extra_gh_labels=" gpu, big box ,,gpu").boot.extra_labels == ("gpu", "big box")
 
 
 @pytest.mark.parametrize("label", ["a'b", 'a"b', "a\nb", "a$(id)", "x" * 257, "tab\there"])
@@ -123,7 +123,10 @@ def test_a_label_that_could_hurt_is_refused(label: str) -> None:
     "text", ["sg-11111111,sg-22222222", "sg-11111111 sg-22222222", '["sg-11111111", "sg-22222222"]']
 )
 def test_security_groups_are_one_or_several(text: str) -> None:
-    assert parsed(aws_security_group_id=text).security_group_ids == ("sg-11111111", "sg-22222222")
+    assert parsed(aws_security_group_id=text).machine.security_group_ids == (
+        "sg-11111111",
+        "sg-22222222",
+    )
 
 
 def test_an_arn_of_a_role_is_no_instance_profile() -> None:
@@ -145,7 +148,7 @@ def test_a_home_must_be_a_plain_absolute_path(home: str) -> None:
 
 
 def test_a_script_typed_on_windows_gets_the_line_ends_of_bash() -> None:
-    assert parsed(pre_runner_script="set -e\r\nmake").pre_script == "set -e\nmake"
+    assert parsed(pre_runner_script="set -e\r\nmake").boot.pre_script == "set -e\nmake"
 
 
 @pytest.mark.parametrize("name", ["GITHUB_API_URL", "GITHUB_SERVER_URL", "AWS_ENDPOINT_URL"])
@@ -173,24 +176,24 @@ def test_all_problems_come_in_one_report() -> None:
         aws_home_dir="home",
         aws_image_owner="me",
     )
-    assert [line.partition(":")[0] for line in lines] == [
-        "aws_image_id",
-        "repo",
+    assert sorted(line.partition(":")[0] for line in lines) == [
         "GH_PAT",
-        "aws_region_name",
+        "aws_home_dir",
+        "aws_image_id",
         "aws_image_owner",
         "aws_instance_type",
-        "instance_count",
+        "aws_region_name",
         "aws_subnet_id",
         "aws_tags",
-        "aws_home_dir",
         "extra_gh_labels",
+        "instance_count",
+        "repo",
     ]
 
 
 def test_more_tags_than_ec2_takes_are_refused() -> None:
     text = "{" + ",".join(f'"k{number}": "v"' for number in range(45)) + "}"
-    assert problems(aws_tags=text) == ["aws_tags: 45 tags; 44 are allowed"]
+    assert problems(aws_tags=text) == ["aws_tags: 45 tags; 40 are allowed"]
 
 
 def test_the_token_is_never_part_of_what_options_show() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from runner_fleet.errors import InputError
-from runner_fleet.provisioning.options import stop_options
+from runner_fleet.provisioning.options.stop import stop_options
 
 ENVIRON = {
     "GITHUB_REPOSITORY": "octo-org/gpu-tests",

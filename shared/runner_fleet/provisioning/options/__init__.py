@@ -1,0 +1,1 @@
+"""What start and stop were asked to do: inputs, checked, as frozen values."""

@@ -1,0 +1,82 @@
+"""What kind of machine an instance is: its image, volumes, network, permissions and tags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner_fleet.provisioning.inputs import InputReader
+
+_TAG_LIMIT = 50  # tags a resource may have (EC2 user guide, tag restrictions)
+_OWN_TAGS = 10  # those of identity.Fleet.tags, and Name
+
+
+@dataclass(frozen=True)
+class Machine:
+    image_id: str  # ami-…, "latest" or "resolve:ssm:…"
+    image_name: str
+    image_owner: str
+    security_group_ids: tuple[str, ...]
+    instance_profile: str
+    root_size: int | None  # GiB
+    tags: dict[str, str]
+
+
+def machine(read: InputReader) -> Machine:
+    image_id, image_name = _image(read)
+    return Machine(
+        image_id=image_id,
+        image_name=image_name,
+        image_owner=read.matching(
+            "aws_image_owner",
+            r"[0-9]{12}|self|amazon|aws-marketplace|aws-backup-vault",
+            "an account id of 12 digits, or one of self, amazon, aws-marketplace",
+            default="amazon",
+        ),
+        security_group_ids=read.words(
+            "aws_security_group_id",
+            r"sg-[0-9a-f]{8,17}",
+            "a security group id (sg-0123456789abcdef0)",
+        ),
+        instance_profile=_instance_profile(read),
+        root_size=read.integer(
+            "aws_root_device_size", 0, absent="leave it out for the image's size"
+        )
+        or None,
+        tags=_tags(read),
+    )
+
+
+def _image(read: InputReader) -> tuple[str, str]:
+    """`aws_image_id` and `aws_image_name`: one of them is needed."""
+    before = len(read.problems)
+    image_id = read.matching(
+        "aws_image_id",
+        r"ami-[0-9a-f]{8,17}|latest|resolve:ssm:[A-Za-z0-9_.:/-]+",
+        "an image id (ami-0123456789abcdef0), 'latest' or 'resolve:ssm:/name/of/parameter'",
+        default="latest" if read.text("aws_image_name") else "",
+    )
+    image_name = read.text("aws_image_name")
+    if image_id == "latest" and not image_name:
+        read.problem(
+            "aws_image_name", "is required with aws_image_id 'latest': how its name begins"
+        )
+    elif not image_id and len(read.problems) == before:
+        read.problem("aws_image_id", "is required (or aws_image_name, for the newest of that name)")
+    return image_id, image_name
+
+
+def _tags(read: InputReader) -> dict[str, str]:
+    tags = read.tags("aws_tags")
+    if len(tags) > _TAG_LIMIT - _OWN_TAGS:
+        read.problem("aws_tags", f"{len(tags)} tags; {_TAG_LIMIT - _OWN_TAGS} are allowed")
+    return tags
+
+
+def _instance_profile(read: InputReader) -> str:
+    name = "aws_iam_role"
+    value = read.text(name)
+    if value.startswith("arn:") and ":instance-profile/" not in value:
+        read.problem(name, "takes an instance profile's name or ARN; this ARN is of something else")
+    return read.matching(
+        name, r"arn:[\w-]+:iam::[0-9]{12}:[\w+=,.@/-]+|[\w+=,.@-]{1,128}", "an instance profile"
+    )

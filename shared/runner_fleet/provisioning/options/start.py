@@ -1,0 +1,40 @@
+"""What start-runner was asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runner_fleet.provisioning.identity import Caller
+from runner_fleet.provisioning.inputs import InputReader
+from runner_fleet.provisioning.options.aws import check_aws
+from runner_fleet.provisioning.options.boot import BootOptions, boot_options
+from runner_fleet.provisioning.options.github import GitHubAccess, github_access
+from runner_fleet.provisioning.options.machine import Machine, machine
+from runner_fleet.provisioning.options.placement import Placement, placement
+
+
+@dataclass(frozen=True)
+class StartOptions:
+    caller: Caller
+    github: GitHubAccess
+    placement: Placement
+    machine: Machine
+    boot: BootOptions
+    timeout: int  # seconds, for all runners together
+
+
+def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StartOptions:
+    """Raises one `InputError` with everything that is wrong."""
+    read = InputReader(inputs)
+    options = StartOptions(
+        caller=Caller.read(environ),
+        machine=machine(read),
+        github=github_access(read, environ),
+        placement=placement(read, environ),
+        boot=boot_options(read),
+        timeout=read.integer("gh_timeout", 1200),
+    )
+    check_aws(read, environ)
+    read.finish()
+    return options
