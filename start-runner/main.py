@@ -42,6 +42,7 @@ def main(reporter: action.Reporter) -> None:
         github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
         ec2=Ec2(region, "start-runner"),
         say=reporter.say,
+        caution=reporter.warning,
         warn=reporter.error,
         mask=reporter.mask,
         launched=launched,

@@ -22,13 +22,16 @@ OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "examples/sandbox/README.m
 # Where the messages are written that a user may see, beside the boot script.
 ACTION_SOURCES = [*(ROOT / "shared" / "runner_fleet").rglob("*.py"), *ROOT.glob("*/main.py")]
 LAUNCH_SOURCES = [ROOT / "shared" / "launch", *(ROOT / "shared" / "launcher").glob("*.py")]
-BOOT = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.sh"
+BOOT = [*(ROOT / "shared" / "runner_fleet" / "provisioning").rglob("*.sh")]
 
 # How texts begin that are no failure: progress, tables, patterns for what others say.
 NO_FAILURES = (
     *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
     *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
     *("… of … ended, … removed", "Waiting until …"),
+    # of the boot script
+    *("trying again in", "installing the runner's", "running pre_runner_script", "powering off"),
+    *("runner was registered just in time",),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.
@@ -129,9 +132,9 @@ def literals(*sources: Path) -> Iterator[str]:
 
 
 def boot_failures() -> Iterator[str]:
-    text = BOOT.read_text(encoding="utf-8")
-    for message in re.findall(r'(?:\bfail |\bproblem=)"([^"]+)"', text):
-        yield re.sub(r"\$\([^)]*\)|\$[\w?]+", "…", message)
+    text = "\n".join(part.read_text(encoding="utf-8") for part in BOOT)
+    for message in re.findall(r'(?:\b(?:fail|complain) [\w-]+|\bsay) "([^"]+)"', text):
+        yield re.sub(r"\$\([^)]*\)|\$\{[^}]*\}|\$[\w?]+", "…", message)
 
 
 def pieces(message: str) -> list[str]:

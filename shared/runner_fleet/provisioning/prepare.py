@@ -18,13 +18,17 @@ from runner_fleet.provisioning.user_data import Boot, user_data
 
 @dataclass(frozen=True)
 class Preparation:
-    """What a launch is prepared from. `mask` gets secrets that must not show in the log."""
+    """What a launch is prepared from.
+
+    `mask` gets secrets that must not show in the log, `caution` what may fail one day.
+    """
 
     options: StartOptions
     fleet: Fleet
     github: GitHub
     ec2: Ec2
     mask: Callable[[str], None]
+    caution: Callable[[str], None]
 
     def launch(self) -> Launch:
         """The launch; raises all problems at once."""
@@ -37,7 +41,7 @@ class Preparation:
                 token = self.github.registration_token()
                 self.mask(token)
                 archives = self.github.runner_archives()
-        image, script = None, ""
+        image, script = None, b""
         with gathered(problems):
             image = choosing.result()
         with gathered(problems):
@@ -53,16 +57,23 @@ class Preparation:
 
     def _boot(self, archives: list[RunnerArchive]) -> Boot:
         access, boot = self.options.github, self.options.boot
+        if stale := boot.runner_version.warning(archives):
+            self.caution(stale)
         return Boot(
             url=f"{access.server_url.rstrip('/')}/{access.repository}",
-            archives=tuple(archives),
+            archives=boot.runner_version.archives(archives),
             extra_labels=boot.extra_labels,
             home=boot.home,
+            run_as_root=boot.run_as_root,
+            runner_directory=boot.runner_directory,
+            proxy=boot.proxy,
+            idle_timeout=boot.idle_timeout,
             max_lifetime=boot.max_lifetime,
             pre_script=boot.pre_script,
+            extra=boot.extra,
         )
 
-    def _launch(self, image: Image, script: str) -> Launch:
+    def _launch(self, image: Image, script: bytes) -> Launch:
         placement, machine = self.options.placement, self.options.machine
         name = {} if "Name" in machine.tags else {"Name": f"runner-fleet {self.fleet.repository}"}
         return Launch(

@@ -21,8 +21,8 @@ from runner_fleet.provisioning.wait import Progress, wait_until_online
 class Start:
     """One start: what it works with.
 
-    `say` gets progress lines, `warn` what is left behind, `mask` secrets that must not show in
-    the log, `launched` the instances.
+    `say` gets progress lines, `caution` what may fail one day, `warn` what is left behind, `mask`
+    secrets that must not show in the log, `launched` the instances.
     """
 
     options: StartOptions
@@ -30,6 +30,7 @@ class Start:
     github: GitHub
     ec2: Ec2
     say: Callable[[str], None]
+    caution: Callable[[str], None]
     warn: Callable[[str], None]
     mask: Callable[[str], None]
     launched: Callable[[dict[str, str]], None]  # instance id to label, as soon as it is known
@@ -39,7 +40,9 @@ class Start:
 
     def run(self) -> Progress:
         """All runners online; or everything taken back, and the `FleetError` that says why."""
-        launch = Preparation(self.options, self.fleet, self.github, self.ec2, self.mask).launch()
+        launch = Preparation(
+            self.options, self.fleet, self.github, self.ec2, self.mask, self.caution
+        ).launch()
         instances: list[Instance] = []
         with self._way_back().open(instances):
             # A reply that comes while we are being cancelled must not be lost.
