@@ -41,7 +41,7 @@ class Preparation:
         with gathered(problems):
             image = choosing.result()
         with gathered(problems):
-            script = user_data(self._boot(archives), self.fleet, token)
+            script = user_data(self._boot(archives, image), self.fleet, token)
         if problems or image is None:
             raise InputError(*problems)
         return self._launch(image, script)
@@ -51,7 +51,7 @@ class Preparation:
         self.ec2.check_credentials()
         return choose_image(self.ec2, self.options.machine, self.options.placement.instance_type)
 
-    def _boot(self, archives: list[RunnerArchive]) -> Boot:
+    def _boot(self, archives: list[RunnerArchive], image: Image | None) -> Boot:
         access, boot = self.options.github, self.options.boot
         return Boot(
             url=f"{access.server_url.rstrip('/')}/{access.repository}",
@@ -60,6 +60,8 @@ class Preparation:
             home=boot.home,
             max_lifetime=boot.max_lifetime,
             pre_script=boot.pre_script,
+            # Without an image, as the inputs have it: the rest can still be checked.
+            windows=image.windows if image else boot.home[1:2] == ":",
         )
 
     def _launch(self, image: Image, script: str) -> Launch:
