@@ -134,7 +134,7 @@ def boot_failures() -> Iterator[str]:
     for message in re.findall(r'(?:\bfail |\bproblem=)"([^"]+)"', text):
         yield re.sub(r"\$\([^)]*\)|\$[\w?]+", "…", message)
     text = BOOT_WINDOWS.read_text(encoding="ascii")
-    for _, message in re.findall(r"""\b(?:Fail \S+|\$way =) (["'])(.*?)\1""", text):
+    for _, message in re.findall(r"""(?:\bFail \S+|\$(?:way|text) =) (["'])(.*?)\1""", text):
         yield re.sub(r"\$\([^)]*\)+|\$[\w:]+", "…", message)
 
 
