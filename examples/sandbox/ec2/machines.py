@@ -27,6 +27,7 @@ GRACE = 2.0  # seconds from SIGTERM to SIGKILL; a real shutdown leaves up to 90
 _CONSOLE = "var/log/cloud-init-output.log"
 # Whatever the one script makes of it, the next is run.
 _ALL = 'for script in "$0" "$@"; do eval "$script"; done'
+_NOTES = {"text/x-powershell": "EC2Launch: there is no PowerShell in the sandbox; it keeps this"}
 _DIRECTORIES = ("etc", "root", "run", "tmp", "usr", "var/log")
 
 
@@ -87,8 +88,8 @@ class Machine:
         with (self.root / _CONSOLE).open("ab", buffering=0) as console:
             console.write(f"[    0.000000] {self.facts.instance_id} is booting\n".encode())
             for kind, text in given.others.items():
-                note = f"cloud-init: {kind} is not a script; the sandbox only keeps it\n"
-                console.write(note.encode())
+                console.write(_NOTES.get(kind, f"cloud-init: the sandbox keeps {kind}").encode())
+                console.write(b" and does not run it\n")
                 (self.root / "run" / kind.rpartition("/")[2]).write_text(text)
             if not scripts:
                 return

@@ -15,6 +15,7 @@ _BEGINNINGS = {
     "#include": "text/x-include-url",
     "#part-handler": "text/part-handler",
     "## template: jinja": "text/jinja2",
+    "<powershell>": "text/x-powershell",  # EC2Launch's, not cloud-init's
 }
 
 

@@ -11,7 +11,7 @@ from runner_fleet.github import RunnerArchive
 PIN = r"(?P<version>[0-9]{1,4}\.[0-9]{1,6}\.[0-9]{1,6})(@sha256:(?P<digest>[0-9a-f]{64}))?"
 """A version, and the digest of its archive for the instances' architecture."""
 
-_VERSION = re.compile(r"-(\d+\.\d+\.\d+)\.tar\.gz$")
+_VERSION = re.compile(r"-(\d+\.\d+\.\d+)\.(tar\.gz|zip)$")
 
 
 @dataclass(frozen=True)

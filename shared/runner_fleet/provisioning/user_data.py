@@ -1,11 +1,11 @@
-"""The user data of an instance: values in front of `boot.sh`, and a part of the user's own."""
+"""The user data of an instance: values in front of `boot.sh`, or for Windows `boot.ps1`."""
 
 from __future__ import annotations
 
 import gzip
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email import policy
 from email.mime.multipart import MIMEMultipart
@@ -15,7 +15,9 @@ from pathlib import Path
 from runner_fleet.errors import InputError
 from runner_fleet.github import RunnerArchive
 from runner_fleet.provisioning.identity import Fleet
+from runner_fleet.provisioning.inputs import shown
 from runner_fleet.provisioning.runner_version import version_of
+from runner_fleet.provisioning.windows import windows_user_data
 
 LIMIT = 16 * 1024
 """Bytes of user data EC2 takes, before base64 (EC2 user guide, instance user data)."""
@@ -51,40 +53,65 @@ class Boot:
     extra: str = field(default="", repr=False)  # another part for cloud-init
     jit_config: str = field(default="", repr=False)  # of a runner that is registered already
     remove_token: str = field(default="", repr=False)
+    windows: bool = False  # the image's system; otherwise Linux
 
 
 def user_data(boot: Boot, fleet: Fleet, token: str) -> bytes:
-    """What EC2 gives the instance; `InputError` when it is larger than EC2 takes.
+    """What EC2 gives the instance.
 
-    Compressed when it must be: cloud-init takes gzip, too (cloudinit/user_data.py).
+    `InputError` when it is larger than EC2 takes, or not for the image's system.
     """
-    script = f"{_SHEBANG}{_header(boot, fleet, token)}{_boot_script()}"
+    _check_system(boot)
+    values = _values(boot, fleet, token)
+    if boot.windows:
+        plain = windows_user_data(values).encode()
+        return _limited(plain, plain)
+    script = _script(values | {"FLEET_OFFERED_VERSION": version_of(boot.archives)})
     plain = _multipart(script, boot.extra) if boot.extra else script.encode()
-    if len(plain) <= LIMIT:
-        return plain
-    packed = gzip.compress(plain, mtime=0)
+    # cloud-init takes gzip, too (cloudinit/user_data.py).
+    return plain if len(plain) <= LIMIT else _limited(gzip.compress(plain, mtime=0), plain)
+
+
+def _check_system(boot: Boot) -> None:
+    system, example = ("Windows", "C:\\runners") if boot.windows else ("Linux", "/home/ubuntu")
+    problems = [
+        f"{name}: {shown(path)} is no path of the image's system, {system}: give one like "
+        f"{example}, or leave it out"
+        for name, path in (
+            ("aws_home_dir", boot.home),
+            ("runner_directory", boot.runner_directory),
+        )
+        if path and path.startswith("/") == boot.windows
+    ]
+    if boot.windows and boot.extra:
+        problems.append("aws_user_data_extra: is for cloud-init, which Windows images do not have")
+    if problems:
+        raise InputError(*problems)
+
+
+def _limited(packed: bytes, plain: bytes) -> bytes:
     if len(packed) > LIMIT:
         msg = (
-            f"the user data is {len(plain)} bytes, {len(packed)} when compressed, and EC2 takes "
-            f"{LIMIT}: shorten pre_runner_script or aws_user_data_extra by {len(packed) - LIMIT} "
-            "compressed bytes, for instance by fetching the script from where it is kept"
+            f"the user data is {len(plain)} bytes, {len(packed)} as it is sent, and EC2 takes "
+            f"{LIMIT}: shorten pre_runner_script or aws_user_data_extra by "
+            f"{len(packed) - LIMIT} bytes, for instance by fetching the script from where it is "
+            "kept"
         )
         raise InputError(msg)
     return packed
 
 
-def _header(boot: Boot, fleet: Fleet, token: str) -> str:
+def _values(boot: Boot, fleet: Fleet, token: str) -> dict[str, str]:
     common = [*([fleet.shared_label] if fleet.shared_label else []), *boot.extra_labels]
-    values = {
+    return {
         "FLEET_URL": boot.url,
         "FLEET_TOKEN": token,
         "FLEET_JIT_CONFIG": boot.jit_config,
         "FLEET_REMOVE_TOKEN": boot.remove_token,
         "FLEET_LABELS": " ".join(fleet.labels),
         "FLEET_COMMON_LABELS": ",".join(common),
-        "FLEET_ARCHIVE_X64": _archive(boot.archives, "x64"),
-        "FLEET_ARCHIVE_ARM64": _archive(boot.archives, "arm64"),
-        "FLEET_OFFERED_VERSION": version_of(boot.archives),
+        "FLEET_ARCHIVE_X64": _archive(boot, "x64"),
+        "FLEET_ARCHIVE_ARM64": _archive(boot, "arm64"),
         "FLEET_RUNNER_DIRECTORY": boot.runner_directory,
         "FLEET_HOME": boot.home,
         "FLEET_RUN_AS_ROOT": "true" if boot.run_as_root else "",
@@ -94,7 +121,11 @@ def _header(boot: Boot, fleet: Fleet, token: str) -> str:
         "FLEET_MAX_LIFETIME": str(boot.max_lifetime),
         "FLEET_PRE_SCRIPT": boot.pre_script,
     }
-    return "".join(f"readonly {name}={shlex.quote(value)}\n" for name, value in values.items())
+
+
+def _script(values: Mapping[str, str]) -> str:
+    header = "".join(f"readonly {name}={shlex.quote(value)}\n" for name, value in values.items())
+    return f"{_SHEBANG}{header}{_boot_script()}"
 
 
 def _boot_script() -> str:
@@ -108,9 +139,15 @@ def _boot_script() -> str:
     return _NOTHING.sub("", _SOURCED.sub(sourced, text))
 
 
-def _archive(archives: Iterable[RunnerArchive], architecture: str) -> str:
+def _archive(boot: Boot, architecture: str) -> str:
+    kind = ("win" if boot.windows else "linux", architecture)
     return next(
-        (f"{item.url} {item.sha256}" for item in archives if item.architecture == architecture), ""
+        (
+            f"{item.url} {item.sha256}"
+            for item in boot.archives
+            if (item.os, item.architecture) == kind
+        ),
+        "",
     )
 
 

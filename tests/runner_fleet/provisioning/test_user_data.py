@@ -121,8 +121,8 @@ def test_more_than_ec2_takes_is_refused_with_the_bytes_to_spare() -> None:
             data(pre_script=noise(size))
         (line,) = caught.value.lines
         found = re.fullmatch(
-            r"the user data is (\d+) bytes, (\d+) when compressed, and EC2 takes 16384: shorten "
-            r"pre_runner_script or aws_user_data_extra by (\d+) compressed bytes, .*",
+            r"the user data is (\d+) bytes, (\d+) as it is sent, and EC2 takes 16384: shorten "
+            r"pre_runner_script or aws_user_data_extra by (\d+) bytes, .*",
             line,
         )
         assert found, line

@@ -47,7 +47,9 @@ def test_the_console_can_be_asked_for(cloud: Any) -> None:
 def test_user_data_that_is_no_script_is_not_run(cloud: Any) -> None:
     [instance] = cloud.launch(UserData="#cloud-config\nruncmd: [touch /x]\n")
 
-    assert "text/cloud-config is not a script" in cloud.ec2.console(instance["InstanceId"])
+    assert "keeps text/cloud-config and does not run it" in cloud.ec2.console(
+        instance["InstanceId"]
+    )
 
 
 def test_the_parts_of_user_data_are_run_in_the_order_of_their_names(cloud: Any) -> None:
@@ -67,7 +69,7 @@ def test_the_parts_of_user_data_are_run_in_the_order_of_their_names(cloud: Any) 
     console = cloud.until_finished(instance["InstanceId"])
 
     assert console.endswith(
-        "cloud-init: text/cloud-config is not a script; the sandbox only keeps it\n"
+        "cloud-init: the sandbox keeps text/cloud-config and does not run it\n"
         "first\nlast\nneither: caf\u00e9\n"
     )
     kept = cloud.root(instance["InstanceId"]) / "run/cloud-config"

@@ -10,7 +10,8 @@ from runner_fleet.provisioning.runner_version import PIN, Pin
 
 METADATA = "169.254.169.254"
 
-_PATH = r"(?!.*/\.\.(/|$))/[A-Za-z0-9._/@-]*"
+# Whether it fits the image's system is known later: see user_data.
+_PATH = r"(?!.*[/\\]\.\.([/\\]|$))(/[A-Za-z0-9._/@-]*|[A-Za-z]:\\[A-Za-z0-9._\\@-]*)"
 _PROXY = r"https?://([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(:[0-9]{1,5})?/?"
 
 _PARTS = ("#!", "#cloud-config", "#cloud-boothook", "#include", "#part-handler", "## template:")
@@ -33,7 +34,11 @@ class BootOptions:
 
 def boot_options(read: InputReader) -> BootOptions:
     return BootOptions(
-        home=read.matching("aws_home_dir", _PATH, "an absolute path like /home/ubuntu"),
+        home=read.matching(
+            "aws_home_dir",
+            _PATH,
+            "an absolute path like /home/ubuntu (or C:\\runners, for a Windows image)",
+        ),
         extra_labels=read.labels("extra_gh_labels"),
         run_as_root=read.boolean("run_as_root"),
         runner_directory=read.matching(
