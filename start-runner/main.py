@@ -43,6 +43,7 @@ def main(reporter: action.Reporter) -> None:
         github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
         clouds={region: Ec2(region, "start-runner") for region in options.placement.regions},
         say=reporter.say,
+        caution=reporter.warning,
         warn=reporter.error,
         mask=reporter.mask,
         launched=launched,

@@ -19,6 +19,10 @@ from sandbox.serve import Server
 
 __all__ = ["Ec2", "Event", "Instance", "Rules"]
 
+NOTICE = '{"action": "terminate", "time": "2026-10-01T12:02:00Z"}'
+"""What EC2 announces two minutes before it takes a spot instance back (EC2 user guide, spot
+instance interruption notices)."""
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -109,7 +113,7 @@ class Ec2:
         machine = self.machines.get(instance_id)
         return machine.console() if machine else ""
 
-    def interrupt(self, instance_id: str, action: str = '{"action": "terminate"}') -> None:
+    def interrupt(self, instance_id: str, action: str = NOTICE) -> None:
         """Let the instance find a spot interruption notice in its metadata."""
         self._lifecycle.records[instance_id].spot_action = action
 

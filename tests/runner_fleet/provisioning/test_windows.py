@@ -34,7 +34,7 @@ def script(fleet: Fleet = FLEET, **values: object) -> str:
     """What EC2Launch takes out of the user data."""
     url = "https://github.com/octo-org/gpu-tests"
     boot = Boot(url=url, archives=ARCHIVES, windows=True, **values)  # type: ignore[arg-type]
-    data = user_data(boot, fleet, TOKEN)
+    data = user_data(boot, fleet, TOKEN).decode()
     found = re.fullmatch(
         r"<powershell>\n(.*)</powershell>\n<persist>false</persist>\n", data, re.DOTALL
     )
@@ -63,11 +63,18 @@ def test_it_carries_what_the_instance_needs() -> None:
     expected = {
         "FLEET_URL": "https://github.com/octo-org/gpu-tests",
         "FLEET_TOKEN": TOKEN,
+        "FLEET_JIT_CONFIG": "",
+        "FLEET_REMOVE_TOKEN": "",
         "FLEET_LABELS": "runner-aaaaaaa1 runner-aaaaaaa2",
         "FLEET_COMMON_LABELS": "runner-aaaaaaa3,gpu,big box",
         "FLEET_ARCHIVE_X64": f"https://example.com/win-x64.zip {'2' * 64}",
         "FLEET_ARCHIVE_ARM64": f"https://example.com/win-arm64.zip {'3' * 64}",
+        "FLEET_RUNNER_DIRECTORY": "",
         "FLEET_HOME": "D:\\ci",
+        "FLEET_RUN_AS_ROOT": "",
+        "FLEET_PROXY": "",
+        "FLEET_MARKET": "on-demand",
+        "FLEET_IDLE_TIMEOUT": "30",
         "FLEET_MAX_LIFETIME": "90",
         "FLEET_PRE_SCRIPT": "",
     }
@@ -254,3 +261,18 @@ def test_a_home_of_the_other_system_is_refused(windows: bool, home: str, message
     with pytest.raises(InputError) as caught:
         user_data(boot, FLEET, TOKEN)
     assert str(caught.value).startswith(f"aws_home_dir: {message}")
+
+
+def test_what_only_linux_images_have_is_refused() -> None:
+    boot = Boot(
+        url="u", archives=ARCHIVES, windows=True, runner_directory="/opt/r", extra="#cloud-config"
+    )
+    with pytest.raises(InputError) as caught:
+        user_data(boot, FLEET, TOKEN)
+    assert list(caught.value.lines) == [
+        (
+            "runner_directory: '/opt/r' is no path of the image's system, Windows: give one like "
+            "C:\\runners, or leave it out"
+        ),
+        "aws_user_data_extra: is for cloud-init, which Windows images do not have",
+    ]
