@@ -19,14 +19,10 @@ launch an EC2 instance with user data input")."""
 def windows_user_data(values: Mapping[str, str]) -> str:
     """The script with its values, in the tags by which EC2Launch knows it; runs once.
 
-    It is as small as it can be, for EC2Launch takes nothing compressed: without values that only
-    `boot.sh` needs.
+    It is as small as it can be, for EC2Launch takes nothing compressed.
     """
-    script = _boot_script()
-    header = "".join(
-        f"${name} = {literal(value)}\n" for name, value in values.items() if f"${name}" in script
-    )
-    return f"<powershell>\n{header}{script}</powershell>\n<persist>false</persist>\n"
+    header = "".join(f"${name} = {literal(value)}\n" for name, value in values.items())
+    return f"<powershell>\n{header}{_boot_script()}</powershell>\n<persist>false</persist>\n"
 
 
 def literal(value: str) -> str:
