@@ -28,7 +28,13 @@ BOOT_WINDOWS = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.ps1"
 # How texts begin that are no failure: progress, tables, patterns for what others say.
 NO_FAILURES = (
     *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
-    *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
+    *(
+        "registration removed",
+        "No License required",
+        "leave it out for",
+        "Encoded auth",
+        "perform: (",
+    ),
     *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
     *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
     # of the boot script

@@ -50,7 +50,10 @@ def survey(ec2: Ec2, options: StartOptions) -> Survey:
             if error.code.startswith("InvalidSubnet"):
                 raise
             notes.append(f"Zones that lack an instance type are tried all the same: {error}")
-    prices = ask_prices(ec2, placement, types, notes) if cheapest and types else Prices()
+    prices = Prices()
+    if cheapest and types:
+        windows = any(image.windows for image in images.values())
+        prices = ask_prices(ec2, placement, types, notes, windows=windows)
     return Survey(images, zones, offers, prices, tuple(notes))
 
 

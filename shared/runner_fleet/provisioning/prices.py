@@ -19,7 +19,14 @@ class Prices:
     on_demand: Mapping[str, float] = field(default_factory=dict)  # by type
 
 
-def ask_prices(ec2: Ec2, placement: Placement, types: Sequence[str], notes: list[str]) -> Prices:
+def ask_prices(
+    ec2: Ec2,
+    placement: Placement,
+    types: Sequence[str],
+    notes: list[str],
+    *,
+    windows: bool = False,
+) -> Prices:
     """One call for all spot prices, one for each on-demand price that the user did not give.
 
     What cannot be found out is noted: a price is no reason to fail.
@@ -28,13 +35,15 @@ def ask_prices(ec2: Ec2, placement: Placement, types: Sequence[str], notes: list
     on_demand: dict[str, float] = {}
     if SPOT in placement.markets:
         try:
-            spot = ec2.spot_prices(types)
+            spot = ec2.spot_prices(types, windows=windows)
         except CloudError as error:
             notes.append(f"Spot prices in {ec2.region} are not known: {error}")
     if ON_DEMAND in placement.markets:
         try:
             for name in types:
-                price = None if name in placement.prices else ec2.on_demand_price(name)
+                if name in placement.prices:
+                    continue
+                price = ec2.on_demand_price(name, windows=windows)
                 if price is not None:
                     on_demand[name] = price
         except CloudError as error:
