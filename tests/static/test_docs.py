@@ -30,7 +30,14 @@ NO_FAILURES = (
     *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
     *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
     *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
-    *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
+    *(
+        " About $… an hour",
+        "… … in …",
+        "on-demand price of",
+        "No License",
+        " and … more",
+        "\n\n### Att",
+    ),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.

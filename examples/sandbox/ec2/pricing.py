@@ -33,14 +33,16 @@ class Pricing:
 
     def spot_prices(self, request: Request) -> Reply:
         """The prices of now, for each type and zone that offers it."""
-        if request.listed("ProductDescription") != ["Linux/UNIX"]:
-            raise Ec2Error("InvalidParameterValue", "The sandbox has prices of Linux/UNIX only.")
+        systems = request.listed("ProductDescription")
+        if systems not in (["Linux/UNIX"], ["Windows"]):
+            msg = "The sandbox has prices of Linux/UNIX or Windows, one at a time."
+            raise Ec2Error("InvalidParameterValue", msg)
         models = backend.models(request.region)
         zones = sorted(zone.name for zone in models.describe_availability_zones())
         moment = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
         items = [
             f"<item><instanceType>{name}</instanceType>"
-            f"<productDescription>Linux/UNIX</productDescription><spotPrice>{usd:.6f}</spotPrice>"
+            f"<productDescription>{systems[0]}</productDescription><spotPrice>{usd:.6f}</spotPrice>"
             f"<timestamp>{moment}</timestamp><availabilityZone>{zone}</availabilityZone></item>"
             for name in request.listed("InstanceType")
             for zone in zones
