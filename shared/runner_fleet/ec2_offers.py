@@ -75,7 +75,7 @@ class Offers:
     def spot_prices(
         self, types: Collection[str], *, windows: bool = False
     ) -> dict[tuple[str, str], float]:
-        """USD an hour now, by instance type and zone, for Linux or Windows."""
+        """USD an hour now, by instance type and zone; for Linux, if not for Windows."""
         now = datetime.now(timezone.utc)
         with explained(f"spot prices of {', '.join(types)}"):
             pages = self._client.get_paginator("describe_spot_price_history").paginate(
@@ -96,12 +96,11 @@ class Offers:
         return self._session.client("pricing", region_name=PRICE_LIST_REGION, config=self._config)
 
     def on_demand_price(self, instance_type: str, *, windows: bool = False) -> float | None:
-        """USD an hour in this region for Linux or Windows; None when the price list has none."""
+        """USD an hour in this region; None when the price list does not say."""
         wanted = {
             "instanceType": instance_type,
             "regionCode": self.region,
             "operatingSystem": "Windows" if windows else "Linux",
-            # Windows is listed a second time for those who have a licence.
             "licenseModel": "No License required",
             "tenancy": "Shared",
             "capacitystatus": "Used",

@@ -40,6 +40,14 @@ NO_FAILURES = (
     # of the boot script
     *("trying again in", "installing the runner's", "running pre_runner_script", "powering off"),
     *("runner was registered just in time", "instance … is runner"),
+    *(
+        " About $… an hour",
+        "… … in …",
+        "on-demand price of",
+        "No License",
+        " and … more",
+        "\n\n### Att",
+    ),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.

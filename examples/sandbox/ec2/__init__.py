@@ -37,6 +37,7 @@ class Instance:
     architecture: str
     zone: str
     subnet: str
+    market: str  # "on-demand" or "spot"
     image: str
     launched_at: float
     ended_at: float | None
@@ -93,6 +94,7 @@ class Ec2:
                     architecture=record.facts.architecture,
                     zone=record.facts.zone,
                     subnet=record.place.subnet,
+                    market=record.place.market,
                     image=record.facts.image_id,
                     launched_at=record.launched_at,
                     ended_at=record.ended_at,
