@@ -21,6 +21,7 @@ def main(reporter: action.Reporter) -> None:
     from runner_fleet.github import GitHub
     from runner_fleet.provisioning import report
     from runner_fleet.provisioning.identity import Fleet, label_source
+    from runner_fleet.provisioning.loss import RunnerLostError
     from runner_fleet.provisioning.start import Start
 
     access = options.github
@@ -36,7 +37,7 @@ def main(reporter: action.Reporter) -> None:
         reporter.output("instances", json.dumps(list(mapping.values())))
         reporter.output("runs_on", json.dumps(fleet.runs_on))
 
-    progress = Start(
+    start = Start(
         options=options,
         fleet=fleet,
         github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
@@ -44,9 +45,16 @@ def main(reporter: action.Reporter) -> None:
         say=reporter.say,
         warn=reporter.error,
         mask=reporter.mask,
+        hide=reporter.hide,
+        show=reporter.group,
         launched=launched,
         cancellation=cancellation,
-    ).run()
+    )
+    try:
+        progress = start.run()
+    except RunnerLostError as error:
+        reporter.summary(report.lost(error))
+        raise
     reporter.summary(report.started(progress, fleet.id, region))
 
 

@@ -175,6 +175,21 @@ class Ec2:
             ]
         return {instance.id: instance for instance in found}
 
+    def console(self, instance_id: str) -> str:
+        """What the instance wrote on its console, the last 64 KiB; empty when EC2 has it not yet.
+
+        Only Nitro types offer the latest state; of others EC2 has what was there some time after
+        boot or end (API reference, GetConsoleOutput).
+        """
+        with _explained(f"console of {instance_id}"):
+            try:
+                reply = self._client.get_console_output(InstanceId=instance_id, Latest=True)
+            except ClientError as error:
+                if error.response["Error"]["Code"] not in _NO_LATEST_CONSOLE:
+                    raise
+                reply = self._client.get_console_output(InstanceId=instance_id)
+            return reply.get("Output", "")
+
     def terminate(self, ids: Iterable[str]) -> Termination:
         """Terminate instances; those that ended already stay so.
 
@@ -226,6 +241,9 @@ _NO_CREDENTIALS = (
     "no AWS credentials: run aws-actions/configure-aws-credentials before this step (the job needs "
     "'permissions: id-token: write' for a role), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 )
+
+
+_NO_LATEST_CONSOLE = ("UnsupportedOperation", "IncorrectInstanceState")
 
 
 # What botocore raises on an answer that is not EC2's, and what we do on one that lacks something.

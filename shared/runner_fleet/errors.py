@@ -80,10 +80,6 @@ class CloudError(FleetError):
         super().__init__(message)
 
 
-class RunnerLostError(FleetError):
-    """An instance ended, or did not come online in time."""
-
-
 class Cancelled(BaseException):
     """SIGINT or SIGTERM arrived. Not an `Exception`, so that no library swallows it."""
 

@@ -26,9 +26,20 @@ BOOT = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.sh"
 
 # How texts begin that are no failure: progress, tables, patterns for what others say.
 NO_FAILURES = (
-    *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
+    *(
+        "Fleet …",
+        "Terminated …",
+        "Taking back",
+        "Cannot look for",
+        "### St",
+        "### Why",
+        "Nothing was left",
+    ),
     *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
     *("… of … ended, … removed", "Waiting until …"),
+    *("Console of …", "Why: …", "Runner label", "What to do", "\n… more instances were lost"),
+    *("runner-fleet: r", "Successfully replaced", "…error \\[(", "PRIVATE KEY", "-----BEGIN"),
+    *("\\A(?:", "\\x1b(?:", "(?i)(--("),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 
+from runner_fleet.provisioning.loss import SHOWN, RunnerLostError
+from runner_fleet.provisioning.progress import BOOTING, ONLINE, Progress
 from runner_fleet.provisioning.take_back import Taken
-from runner_fleet.provisioning.wait import BOOTING, ONLINE, Progress
 
 
 def counted(things: Collection[object], name: str) -> str:
@@ -30,6 +32,34 @@ def started(progress: Progress, fleet_id: str, region: str) -> str:
         f"### Started {counted(rows, 'runner')} in {region}\n\n{_table(heading, rows)}\n\n"
         f"Seconds since the launch, as seen by polling. Fleet `{fleet_id}`."
     )
+
+
+def lost(error: RunnerLostError) -> str:
+    """Why a start failed: what became of each instance that was lost, and what to do."""
+    shown = error.lost[:SHOWN]
+    rows = [
+        [
+            f"`{item.label}`",
+            f"`{item.instance.id}`",
+            item.instance.type,
+            item.instance.zone,
+            f"{item.phase}, {item.instance.state}",
+            cell(f"{item.why.title} [{item.why.code}]" if item.why else item.hint or "unknown"),
+            cell(item.why.remedy if item.why else "-"),
+        ]
+        for item in shown
+    ]
+    heading = ["Runner label", "Instance", "Type", "Zone", "Came to", "Why", "What to do"]
+    more = len(error.lost) - len(shown)
+    return (
+        f"### Why the start failed\n\n{cell(error.late or 'Instances ended')}.\n\n"
+        f"{_table(heading, rows)}\n" + (f"\n{more} more instances were lost." if more > 0 else "")
+    )
+
+
+def cell(text: str) -> str:
+    """Text of others inside a table: neither HTML nor Markdown."""
+    return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
 
 
 def stopped(taken: Taken) -> str:

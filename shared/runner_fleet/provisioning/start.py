@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance
 from runner_fleet.github import GitHub
+from runner_fleet.provisioning.examine import Examination
 from runner_fleet.provisioning.identity import Fleet
+from runner_fleet.provisioning.loss import RunnerLostError
 from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.prepare import Preparation
+from runner_fleet.provisioning.progress import Progress
 from runner_fleet.provisioning.undo import WayBack
-from runner_fleet.provisioning.wait import Progress, wait_until_online
+from runner_fleet.provisioning.wait import wait_until_online
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class Start:
     """One start: what it works with.
 
     `say` gets progress lines, `warn` what is left behind, `mask` secrets that must not show in
-    the log, `launched` the instances.
+    the log, `launched` the instances. `hide` takes secrets out of what others wrote, `show` gets
+    a title and such lines.
     """
 
     options: StartOptions
@@ -32,6 +36,8 @@ class Start:
     say: Callable[[str], None]
     warn: Callable[[str], None]
     mask: Callable[[str], None]
+    hide: Callable[[str], str]
+    show: Callable[[str, Sequence[str]], None]
     launched: Callable[[dict[str, str]], None]  # instance id to label, as soon as it is known
     cancellation: Cancellation = field(default_factory=Cancellation)
     clock: Callable[[], float] = time.monotonic
@@ -47,10 +53,14 @@ class Start:
                 stopping = self.cancellation.is_requested
                 instances += self.ec2.launch(launch, self.sleep, give_up=stopping)
                 self.launched(self._mapping(instances))
-            self.github.patience.ends_in(self.options.timeout)
+            return self._wait(instances)
+
+    def _wait(self, instances: list[Instance]) -> Progress:
+        self.github.patience.ends_in(self.options.timeout)
+        try:
             return wait_until_online(
                 instances,
-                self.fleet,
+                self._mapping(instances),
                 self.ec2,
                 self.github,
                 timeout=self.options.timeout,
@@ -58,6 +68,9 @@ class Start:
                 clock=self.clock,
                 sleep=self.sleep,
             )
+        except RunnerLostError as error:
+            # Before the way back: afterwards the consoles of those that still run are gone.
+            raise Examination(self.ec2, self.hide, self.show, self.sleep).explain(error) from None
 
     def _way_back(self) -> WayBack:
         return WayBack(
