@@ -22,6 +22,7 @@ curl -fsS -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 60' \
 curl -fsS -H "X-aws-ec2-metadata-token: $(cat token)" \
   http://169.254.169.254/latest/user-data | grep '^FLEET_TOKEN\|FLEET_TOKEN='
 printf '%0300d\n' 0
+echo "runner-fleet: error [pre-script-failed]: pre_runner_script ended with status 3"
 exit 3
 """
 
@@ -32,7 +33,7 @@ def test_a_script_that_fails_is_named_and_its_output_shown(actions: Actions, wor
     (line,) = result.errors
     (instance,) = world.ec2.instances()
     assert f"instance {instance.id} (" in line
-    assert "pre_runner_script" in line.partition("Why: ")[2]
+    assert "Why: pre_runner_script ended with status 3 [pre-script-failed]: " in line
 
     shown = re.search(r"^::group::(Console of .*)\n((?:.*\n)*?)::endgroup::", result.log, re.M)
     assert shown
