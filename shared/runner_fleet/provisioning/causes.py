@@ -74,6 +74,12 @@ CAUSES = (
         "choose an instance type with an x86_64 or arm64 processor",
     ),
     Cause(
+        "no-runner",
+        "the runner is not where it was looked for",
+        "correct runner_directory (a directory of this image with config.sh or config.cmd in it) "
+        "or runner_version, or leave them out",
+    ),
+    Cause(
         "missing-library",
         "the runner lacks a library (most often ICU), and it could not be installed",
         "install the runner's dependencies in the image or in pre_runner_script: libicu on Amazon "
@@ -163,7 +169,14 @@ CAUSES = (
         "the instance was already shutting down when its runner was ready",
         "give it more time in max_lifetime_minutes, and let pre_runner_script not shut it down",
     ),
-    # What the boot script cannot say.
+    # What the boot script cannot say as it fails.
+    Cause(
+        "no-job",
+        "no job came within idle_timeout_minutes of the registration",
+        "other runners of the start were still awaited: give idle_timeout_minutes more time than "
+        "the slowest of them takes",
+        ("runner-fleet: no job came within",),
+    ),
     Cause(
         "wrong-architecture",
         "a program was built for another processor than the instance has",

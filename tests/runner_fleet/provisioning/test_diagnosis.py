@@ -67,6 +67,7 @@ DEAD = {
     "out-of-memory": "[  71.2] Out of memory: Killed process 1711 (apt-get) total-vm:812340kB\n",
     "rebooted": "[  64.118] reboot: Restarting system\n[    0.000000] Linux version 6.8.0\n",
     "user-data-failed": "part-001: line 12: syntax error near unexpected token `fi'\n",
+    "no-job": "runner-fleet: runner registered\nrunner-fleet: no job came within 10 minutes\n",
     "spot-interruption": (
         "runner-fleet: spot interruption notice: terminate at 2025-06-03T09:16:10Z\n"
     ),
