@@ -59,6 +59,15 @@ class RunnerArchive:
     os: str = "linux"
 
 
+@dataclass(frozen=True)
+class Budget:
+    """The calls that a token may make in an hour, as the last reply told."""
+
+    limit: int
+    remaining: int
+    reset: float  # when the hour is over, in seconds since the epoch
+
+
 @dataclass
 class _Page:
     etag: str
@@ -102,6 +111,15 @@ class GitHub:
     def close(self) -> None:
         """Let go of the connections."""
         self._client.close()
+
+    @property
+    def budget(self) -> Budget | None:
+        """What is left for the token; None when GitHub has not told, or sets no limit."""
+        requester = self._client.requester
+        remaining, limit = requester.rate_limiting
+        if limit < 0 or not requester.rate_limiting_resettime:
+            return None
+        return Budget(limit, remaining, requester.rate_limiting_resettime)
 
     @property
     def _scope(self) -> str:
