@@ -19,6 +19,15 @@ def check_aws(read: InputReader, environ: Mapping[str, str]) -> None:
         read.url(environ, name)
 
 
+def regions(read: InputReader, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """All that are named, or the job's own; those that are wrong are left out, and noted."""
+    name = "aws_region_name"
+    if read.text(name):
+        return read.words(name, REGION, "a region like us-east-1")
+    default = region(read, environ)
+    return (default,) if default else ()
+
+
 def region(read: InputReader, environ: Mapping[str, str]) -> str:
     """Empty when the input is wrong: another region is not what was meant."""
     name = "aws_region_name"
