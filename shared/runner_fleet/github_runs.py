@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from runner_fleet.errors import GitHubError
 from runner_fleet.github import GitHub
 
-_HIDDEN = (401, 403, 404)
+_HIDDEN = (403, 404)
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,13 @@ def run(github: GitHub, repository: str, run_id: str) -> WorkflowRun | None:
         raise
 
 
-def may_read(github: GitHub, repository: str) -> bool:
-    """Whether the token sees the repository's runs, so that a 404 for one means that it is gone."""
+def check_readable(github: GitHub, repository: str) -> None:
+    """Raises `GitHubError` unless the token sees the repository's runs: only then does a 404 for
+    one of them mean that it is gone."""
     path = f"/repos/{repository}/actions/runs?per_page=1"
-    try:
-        with _understood(path):
-            return isinstance(github.get(path)["workflow_runs"], list)
-    except GitHubError as error:
-        if error.status in _HIDDEN:
-            return False
-        raise
+    with _permitted(repository), _understood(path):
+        if not isinstance(github.get(path)["workflow_runs"], list):
+            raise TypeError
 
 
 def jobs(github: GitHub, repository: str, run_id: str, attempt: str) -> list[Job]:
@@ -83,7 +80,7 @@ def _permitted(repository: str) -> Iterator[None]:
     try:
         yield
     except GitHubError as error:
-        if error.status in _HIDDEN[1:]:
+        if error.status in _HIDDEN:
             msg = (
                 f"GitHub answers {error.status} for the workflow runs of {repository}: the token "
                 "in GH_PAT needs 'Actions: read' (fine-grained token or App), or the scope 'repo'"

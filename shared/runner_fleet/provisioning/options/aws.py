@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from runner_fleet.provisioning.inputs import InputReader
 
+NAME = "aws_region_name"
 REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
 
 
@@ -19,20 +20,30 @@ def check_aws(read: InputReader, environ: Mapping[str, str]) -> None:
         read.url(environ, name)
 
 
+def says_a_region(read: InputReader, environ: Mapping[str, str]) -> bool:
+    return bool(read.text(NAME) or _default(environ))
+
+
 def regions(read: InputReader, environ: Mapping[str, str]) -> tuple[str, ...]:
     """All that are named, or the job's own; those that are wrong are left out, and noted."""
-    name = "aws_region_name"
-    if read.text(name):
-        return read.words(name, REGION, "a region like us-east-1")
+    if read.text(NAME):
+        before = len(read.problems)
+        found = read.words(NAME, REGION, "a region like us-east-1")
+        if not found and len(read.problems) == before:
+            read.problem(NAME, "names no region")
+        return found
     default = region(read, environ)
     return (default,) if default else ()
 
 
 def region(read: InputReader, environ: Mapping[str, str]) -> str:
     """Empty when the input is wrong: another region is not what was meant."""
-    name = "aws_region_name"
-    default = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
-    if not read.text(name, default):
-        read.problem(name, "is required, as AWS_REGION is not set either")
-    region = read.matching(name, REGION, "a region like us-east-1", default)
-    return region if region == read.text(name, default) else ""
+    default = _default(environ)
+    if not read.text(NAME, default):
+        read.problem(NAME, "is required, as AWS_REGION is not set either")
+    region = read.matching(NAME, REGION, "a region like us-east-1", default)
+    return region if region == read.text(NAME, default) else ""
+
+
+def _default(environ: Mapping[str, str]) -> str:
+    return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
