@@ -28,7 +28,7 @@ def launch(world: World, region: str = "us-east-1", **tags: str) -> str:
         InstanceType="g4dn.xlarge",
         MinCount=1,
         MaxCount=1,
-        TagSpecifications=[{"ResourceType": "instance", "Tags": named}],  # type: ignore[typeddict-item]
+        TagSpecifications=[{"ResourceType": "instance", "Tags": named}],  # type: ignore[misc, list-item]
     )
     ec2.close()
     return reply["Instances"][0]["InstanceId"]

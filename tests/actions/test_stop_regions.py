@@ -38,18 +38,18 @@ def test_a_fleet_is_looked_for_in_each(actions: Actions, world: World) -> None:
 def test_a_slow_region_keeps_no_other_waiting(actions: Actions, world: World) -> None:
     here = launch(world, "us-east-1", fleet_id=FLEET)
     there = launch(world, "eu-west-1", fleet_id=FLEET)
-    world.faults.add(Fault("DescribeInstances", region="eu-west-1", delay=8.0, times=None))
+    world.faults.add(Fault("DescribeInstances", region="eu-west-1", delay=15.0, times=None))
     world.calls.clear()
     inputs = {
         "instance_mapping": json.dumps({here: "a", there: "b"}),
         "aws_region_name": REGIONS,
-        "region_timeout": "2",
+        "region_timeout": "5",
     }
     result = actions.run("stop-runner", inputs)
     assert result.status == 1
     (ended,) = [call for call in world.calls.all() if call.operation == "TerminateInstances"]
-    assert ended.at - min(call.at for call in world.calls.all()) < 8
-    assert result.errors == ["eu-west-1: no answer within 2 seconds (region_timeout)"]
+    assert ended.at - min(call.at for call in world.calls.all()) < 15
+    assert result.errors == ["eu-west-1: no answer within 5 seconds (region_timeout)"]
     assert live(world) == [there]
     assert f"| `{there}` | instance | **NOT terminated** |" in result.summary
 
