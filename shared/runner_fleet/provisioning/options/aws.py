@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
-from runner_fleet.provisioning.inputs import InputReader
+from runner_fleet.provisioning.inputs import REGION, InputReader
 
 NAME = "aws_region_name"
-REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
+T = TypeVar("T")
+
+
+def of_region(values: Mapping[str, T], region: str) -> T | None:
+    """The value for a region, of those `InputReader.by_region` read."""
+    return values.get(region, values.get(""))
 
 
 def check_aws(read: InputReader, environ: Mapping[str, str]) -> None:
@@ -25,24 +31,19 @@ def says_a_region(read: InputReader, environ: Mapping[str, str]) -> bool:
 
 
 def regions(read: InputReader, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """All that are named, or the job's own; those that are wrong are left out, and noted."""
+    """One or several, the preferred one first; those that are wrong are left out, and noted."""
+    hint, before = "a region like us-east-1", len(read.problems)
+    default = _default(environ)
     if read.text(NAME):
-        before = len(read.problems)
-        found = read.words(NAME, REGION, "a region like us-east-1")
+        found = read.words(NAME, REGION, hint)
         if not found and len(read.problems) == before:
             read.problem(NAME, "names no region")
         return found
-    default = region(read, environ)
-    return (default,) if default else ()
-
-
-def region(read: InputReader, environ: Mapping[str, str]) -> str:
-    """Empty when the input is wrong: another region is not what was meant."""
-    default = _default(environ)
-    if not read.text(NAME, default):
+    if not default:
         read.problem(NAME, "is required, as AWS_REGION is not set either")
-    region = read.matching(NAME, REGION, "a region like us-east-1", default)
-    return region if region == read.text(NAME, default) else ""
+    else:
+        read.matching(NAME, REGION, hint, default)
+    return (default,) if len(read.problems) == before else ()
 
 
 def _default(environ: Mapping[str, str]) -> str:
