@@ -29,6 +29,7 @@ BOOT_WINDOWS = BOOT.with_suffix(".ps1")
 NO_FAILURES = (
     *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
     *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
+    *("Orphans, if this were", "There is no orphan", "has ended meanwhile"),
     *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
     *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
 )
