@@ -173,6 +173,21 @@ class GitHub:
             raise
         return True
 
+    def get(self, path: str) -> Any:
+        """The body that a path answers with; for what is not about runners."""
+        return self._call("GET", path)
+
+    def items(self, path: str, name: str) -> list[Any]:
+        """All items of a list that comes in pages, each an object with the list under `name`."""
+        found: list[Any] = []
+        url: str | None = path
+        while url is not None:
+            page = self._page(url)
+            with _understood("GET", url):
+                found += page.body[name]
+            url = page.following
+        return found
+
     def _page(self, url: str) -> _Page:
         known = self._pages.get(url)
         status, headers, text = self._send(

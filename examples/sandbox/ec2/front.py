@@ -81,7 +81,8 @@ class Front:
 
     def _reply(self, request: Request) -> Reply | None:
         """The reply; None: the connection is closed without one."""
-        fault = self._faults.take(request.operation) if request.operation else None
+        operation, region = request.operation, request.region
+        fault = self._faults.take(operation, region) if operation else None
         if fault and fault.delay:
             time.sleep(fault.delay)
         if request.region and request.region not in backend.regions():
