@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from sandbox import runner
 from sandbox.act import rc
@@ -18,6 +19,9 @@ from sandbox.faults import Faults
 from sandbox.github import Simulator
 from sandbox.label_pool import VARIABLE, LabelPool
 from sandbox.serve import Server
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
 
 REPOSITORY = "octo-org/gpu-tests"
 REGION = "us-east-1"
@@ -107,6 +111,12 @@ class World:
             "AWS_EC2_METADATA_DISABLED": "true",
             VARIABLE: str(self.label_pool),
         }
+
+    def intercept(self, around: Callable[[WSGIApplication], WSGIApplication]) -> None:
+        """Put something of a test's own in front of both services, inside the `with` block."""
+        for server in (self._github_server, self._ec2_server):
+            if server.application is not None:
+                server.application = around(server.application)
 
     def reset(self) -> None:
         """As new: no instance, runner, run, fault or call, and every label back in the pool."""

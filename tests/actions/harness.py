@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +15,8 @@ import boto3
 import yaml
 from sandbox.calls import Call
 from sandbox.world import World
+
+from tests.actions.warm import WarmProcess, interpreter
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
@@ -44,7 +44,7 @@ class Result:
 class Running:
     """An action under way."""
 
-    def __init__(self, process: subprocess.Popen[str], directory: Path) -> None:
+    def __init__(self, process: WarmProcess, directory: Path) -> None:
         self.process = process
         self._directory = directory
 
@@ -99,15 +99,8 @@ class Actions:
             **step_environment(action, inputs),
             **(env or {}),
         }
-        process = subprocess.Popen(
-            [sys.executable, str(ROOT / action / "main.py")],
-            env={name: value for name, value in environment.items() if value != ""},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        return Running(process, directory)
+        given = {name: value for name, value in environment.items() if value != ""}
+        return Running(interpreter().start(ROOT / action / "main.py", given), directory)
 
     def calls(self) -> list[Call]:
         """The API calls that actions made; machines and their runners make others."""
