@@ -87,9 +87,9 @@ class World:
         return {
             **self.job_environment(),
             "GH_PAT": TOKEN,
-            "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing",
-            "AWS_SESSION_TOKEN": "testing",
+            "AWS_ACCESS_KEY_ID": "SANDBOXACCESSKEYID",
+            "AWS_SECRET_ACCESS_KEY": "sandbox-aws-secret-access-key",
+            "AWS_SESSION_TOKEN": "sandbox-aws-session-token",
             "AWS_REGION": REGION,
         }
 
@@ -113,10 +113,12 @@ class World:
         }
 
     def intercept(self, around: Callable[[WSGIApplication], WSGIApplication]) -> None:
-        """Put something of a test's own in front of both services, inside the `with` block."""
-        for server in (self._github_server, self._ec2_server):
-            if server.application is not None:
-                server.application = around(server.application)
+        """Put something of a test's own in front of both services, inside the `with` block.
+
+        It stays until another is put there.
+        """
+        self._github_server.application = around(Control(self.github.wsgi, self.ec2))
+        self._ec2_server.application = around(self.ec2.wsgi)
 
     def reset(self) -> None:
         """As new: no instance, runner, run, fault or call, and every label back in the pool."""

@@ -1,8 +1,8 @@
 """Entrypoints started in a process that has imported their packages before it begins.
 
-Most of what an action costs a test is Python starting and importing boto3 and PyGithub. A fork of an
-interpreter that has done so runs the same file as `__main__`, with an environment, streams, signals
-and an exit status of its own. Run as a program, this file is that interpreter.
+Most of what an action costs a test is Python starting and importing boto3 and PyGithub. A fork of
+an interpreter that has done so runs the same file as `__main__`, with an environment, streams,
+signals and an exit status of its own. Run as a program, this file is that interpreter.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LONGEST = 1 << 18  # bytes of a request
 
 
 class WarmProcess:
-    """A child of the interpreter; as `subprocess.Popen` with `text=True`, as far as tests go."""
+    """A child of the interpreter, to be handled as a `subprocess.Popen`."""
 
     def __init__(self, pid: int, output: int, status: int) -> None:
         self.pid = pid
@@ -61,7 +61,7 @@ class WarmProcess:
         if self.poll() is None:
             os.kill(self.pid, number)
 
-    def communicate(self, timeout: float) -> tuple[str, None]:
+    def output(self, timeout: float) -> str:
         """All it writes until it has ended; it is killed when that takes too long."""
         end, pieces = time.monotonic() + timeout, list[bytes]()
         try:
@@ -75,7 +75,7 @@ class WarmProcess:
         finally:
             if self.stdout is not None:
                 self.stdout.close()
-        return b"".join(pieces).decode(), None
+        return b"".join(pieces).decode()
 
     def _read(self, timeout: float) -> bytes:
         if not select.select([self._output], [], [], max(0.0, timeout))[0]:
@@ -129,11 +129,11 @@ def serve(connection: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     statuses: dict[int, int] = {}  # process id to where its status is awaited
     while True:
-        ready, _, _ = select.select([connection, woken], [], [])
+        ready, _, _ = select.select([connection.fileno(), woken], [], [])
         if woken in ready:
             os.read(woken, 4096)
             _reap(statuses)
-        if connection in ready:
+        if connection.fileno() in ready:
             request, descriptors, _, _ = socket.recv_fds(connection, _LONGEST, 2)
             if not request:
                 return
@@ -163,8 +163,8 @@ def _become(request: Mapping[str, str | dict[str, str]], output: int) -> NoRetur
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.closerange(3, 256)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115, PTH123
-    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115, PTH123
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     program, environment = request["program"], request["environment"]
     assert isinstance(environment, dict)
     os.environ.clear()
@@ -175,7 +175,7 @@ def _become(request: Mapping[str, str | dict[str, str]], output: int) -> NoRetur
         runpy.run_path(str(program), run_name="__main__")
     except SystemExit as end:
         status = end.code
-    except BaseException:  # noqa: BLE001 - as the interpreter itself does
+    except BaseException:  # as the interpreter itself does
         sys.excepthook(*sys.exc_info())
         status = 1
     try:

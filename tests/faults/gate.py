@@ -76,5 +76,3 @@ class Gate:
 def _operation(environ: WSGIEnvironment) -> str:
     aws = wire.read(environ).operation
     return aws or f"{environ['REQUEST_METHOD']} {environ.get('PATH_INFO', '')}"
-
-

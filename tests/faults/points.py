@@ -10,8 +10,8 @@ from typing import Any
 
 SIGNALS = {name: signal.Signals[name] for name in ("SIGKILL", "SIGTERM", "SIGINT")}
 MOMENTS = ("before", "after")
-MOST_OF_A_CALL = 3
-"""A call that is made more often (a poll, a DELETE for each runner) is struck this many times."""
+SIGNALS_A_CALL, FAULTS_A_CALL = 3, 2
+"""How many of the calls of one name (polls, a DELETE for each runner) are struck."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,11 @@ class Point:
 def points(row: str, calls: Iterable[str]) -> Iterator[Point]:
     """Every point of an action that makes these calls."""
     for call, made in Counter(calls).items():
-        for number in range(1, min(made, MOST_OF_A_CALL) + 1):
+        for number in range(1, min(made, SIGNALS_A_CALL) + 1):
             for name in SIGNALS:
                 for moment in MOMENTS:
                     yield Point(row, name, moment, call, number)
+        for number in range(1, min(made, FAULTS_A_CALL) + 1):
             for kind in KINDS:
                 if call in kind.calls if kind.calls else _service_of(call) in kind.services:
                     yield Point(row, kind.name, "", call, number)

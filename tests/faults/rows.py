@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
+from sandbox.world import REPOSITORY
 
 from tests.actions.harness import ROOT
-from tests.faults.scene import COUNT, REPOSITORY, Scene, outputs_of, stop_inputs
+from tests.faults.scene import COUNT, Scene, outputs_of, stop_inputs
 
 START = {
     "aws_image_name": "Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 22.04)",
@@ -28,11 +29,15 @@ SWEEP = {
 
 @dataclass(frozen=True)
 class Row:
-    """An action as it is struck. `prepare` makes what it works on, and gives its inputs."""
+    """An action as it is struck. `prepare` makes what it works on, and gives its inputs.
+
+    `only` names the calls by which it differs from the rows before; empty: all.
+    """
 
     name: str
     action: str
     prepare: Callable[[Scene], dict[str, str]]
+    only: tuple[str, ...] = ()
     fails: bool = False  # also undisturbed
 
 
@@ -46,9 +51,9 @@ CAN_SWEEP = declares("stop-runner", "sweep")
 
 
 def _failing_start(scene: Scene) -> dict[str, str]:
-    """Its instances never boot, so that it takes them back."""
-    scene.world.ec2.rules.boot(never=True)
-    return START | {"gh_timeout": "1"}
+    """One of its instances never boots, so that it takes back all."""
+    scene.world.ec2.rules.boot(never=True, times=1)
+    return START | {"gh_timeout": "4"}
 
 
 def _stop(scene: Scene) -> dict[str, str]:
@@ -67,10 +72,12 @@ def _sweep(scene: Scene) -> dict[str, str]:
     return SWEEP
 
 
+_TAKING_BACK = ("TerminateInstances", "GET runners", "DELETE runners/{id}")
+
 ROWS = [
     Row("start", "start-runner", lambda _: START),
-    Row("failing-start", "start-runner", _failing_start, fails=True),
+    Row("failing-start", "start-runner", _failing_start, _TAKING_BACK, fails=True),
     Row("stop", "stop-runner", _stop),
-    Row("stop-by-id", "stop-runner", _stop_by_id),
+    Row("stop-by-id", "stop-runner", _stop_by_id, ("DescribeInstances",)),
     *([Row("sweep", "stop-runner", _sweep)] if CAN_SWEEP else []),
 ]

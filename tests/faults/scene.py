@@ -70,7 +70,7 @@ class Scene:
             MinCount=count,
             MaxCount=count,
             InstanceInitiatedShutdownBehavior="terminate",
-            TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],  # type: ignore[list-item]
+            TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],  # type: ignore[misc, list-item]
         )
         ids = [item["InstanceId"] for item in reply["Instances"]]
         mapping = dict(zip(ids, fleet.labels, strict=True))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
 
 HOLD = 0.1  # seconds that a call is held on after a signal, which then finds it under way
+DEADLINE = 200.0  # seconds for one action: it waits a minute for a limit that names no time
 GRACE = 10.0
 """Seconds from a signal until GitHub kills the step (actions/runner,
 src/Runner.Sdk/ProcessInvoker.cs)."""
@@ -48,11 +49,15 @@ class Campaign:
         self._ec2 = ec2
         self._gate = Gate()
         world.intercept(self._gate.around)
-        self._actions = Actions(world, directory)
+        self._actions = Actions(world, directory, DEADLINE)
+
+    def scene(self) -> Scene:
+        """A new one, in place of what was there."""
+        return Scene(self._world, self._ec2)
 
     def record(self, row: Row) -> tuple[Result, Scene]:
         """The action undisturbed; the calls are in the world's log."""
-        scene = Scene(self._world, self._ec2)
+        scene = self.scene()
         inputs = row.prepare(scene)
         self._world.calls.clear()
         return self._actions.run(row.action, inputs, scene.environment()), scene
@@ -61,7 +66,7 @@ class Campaign:
         began = time.monotonic()
         outcome = Outcome(point)
         row = next(row for row in ROWS if row.name == point.row)
-        scene = Scene(self._world, self._ec2)
+        scene = self.scene()
         inputs = row.prepare(scene)
         if point.what in SIGNALS:
             struck = self._signal(point, outcome, row, inputs, scene)
