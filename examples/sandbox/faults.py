@@ -28,7 +28,7 @@ class Fault:
     delay: float = 0.0
     stale_seconds: float = 0.0
     code: str = ""  # EC2 error code; EC2's XML error body is made from code and message
-    message: str = ""
+    message: str = ""  # of EC2; {InstanceId} in it stands for the ids that the call names
     headers: dict[str, str] = field(default_factory=dict)
     body: str | None = None  # None: the service's own error body for the status
     region: str = ""  # of EC2, when only calls there are struck

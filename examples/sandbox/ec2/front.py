@@ -118,6 +118,7 @@ def _faulty(request: Request, fault: Fault) -> Reply:
     else:
         code = fault.code or code_of(fault.status)
         message = fault.message or "The sandbox answers this by a fault rule."
+        message = message.replace("{InstanceId}", ", ".join(request.listed("InstanceId")))
         reply = wire.error(request.service, code, message, fault.status)
     given = {name.lower() for name in fault.headers}
     kept = [(name, value) for name, value in reply.headers if name.lower() not in given]
