@@ -17,7 +17,10 @@ from sandbox.ec2.policies import Ask, allowed
 from sandbox.ec2.records import Record
 from sandbox.ec2.wire import Request, structures
 
-_ON_INSTANCES = {"TerminateInstances", "StopInstances", "StartInstances", "RebootInstances"}
+_ON_INSTANCES = {
+    *("TerminateInstances", "StopInstances", "StartInstances", "RebootInstances"),
+    "GetConsoleOutput",
+}
 
 
 def authorize(request: Request, records: dict[str, Record]) -> None:
@@ -39,7 +42,7 @@ def _refusal(service: str, arn: str, ask: Ask) -> Ec2Error:
     if ask.resource != "*":
         text += f" on resource: {ask.resource}"
     text += f" because no identity-based policy allows the {ask.action} action"
-    if service == "ssm":
+    if service in ("ssm", "pricing"):
         return Ec2Error("AccessDeniedException", text, 400)
     return Ec2Error(
         "UnauthorizedOperation", f"You are not authorized to perform this operation. {text}"
@@ -109,6 +112,8 @@ def _launch(request: Request) -> Iterator[Ask]:
             context["ec2:InstanceType"] = [instance_type]
         yield Ask(run, _arn(request, f"{kind}/*"), context)
     yield Ask(run, _arn(request, f"subnet/{request.text('SubnetId') or '*'}"), common)
+    if request.text("InstanceMarketOptions.MarketType") == "spot":
+        yield Ask(run, _arn(request, "spot-instances-request/*"), common)
     for group in request.listed("SecurityGroupId") or ["*"]:
         yield Ask(run, _arn(request, f"security-group/{group}"), common)
     for kind in ("instance", "volume", "network-interface", "spot-instances-request"):
@@ -127,7 +132,7 @@ def _pass_role(request: Request) -> Iterator[Ask]:
 
 def _on_instances(request: Request, action: str, records: dict[str, Record]) -> Iterator[Ask]:
     """One question an instance; that an id is unknown is found out later, by those who may."""
-    for instance_id in request.listed("InstanceId"):
+    for instance_id in request.listed("InstanceId") or [request.text("InstanceId")]:
         record = records.get(instance_id)
         context = _common(request)
         for tag in record.model.get_tags() if record else ():
