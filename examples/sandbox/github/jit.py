@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.github import bodies, runners
+from sandbox.github import bodies, groups, runners
 from sandbox.github import render_repositories as repositories
-from sandbox.github.errors import invalid_request, not_found, validation_failed
+from sandbox.github.errors import invalid_request, validation_failed
 from sandbox.github.records import Label, Runner
 from sandbox.github.state import State
 
@@ -31,10 +31,9 @@ def generate(state: State, scope: str, body: Mapping[str, Any], base: str) -> tu
     if not 1 <= len(names) <= MAX_LABELS:
         msg = f"labels must have between 1 and {MAX_LABELS} items"
         raise validation_failed(msg)
-    if body["runner_group_id"] != 1:
-        raise not_found()
+    group = groups.by_id(state, scope, body["runner_group_id"])
     labels = [Label(text, "read-only") for text in names]
-    runner = runners.register(state, scope, name, labels, jit=True)
+    runner = runners.register(state, scope, name, labels, jit=True, runner_group_id=group.id)
     return runner, _encode(state, runner, base)
 
 
