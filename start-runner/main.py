@@ -14,7 +14,8 @@ def main(reporter: action.Reporter) -> None:
     cancellation = Cancellation()
     cancellation.install()
     options = start_options(action.inputs(), os.environ)
-    reporter.mask(options.github.token)
+    for secret in options.github.secrets:
+        reporter.mask(secret)
 
     # Loaded only now: whoever made a mistake in the inputs hears of it at once.
     from runner_fleet.ec2 import Ec2
@@ -29,7 +30,7 @@ def main(reporter: action.Reporter) -> None:
     reporter.output("fleet_id", fleet.id)
     region = options.placement.region
     reporter.output("region", region)
-    reporter.say(f"Fleet {fleet.id} in {region}, for {access.repository}")
+    reporter.say(f"Fleet {fleet.id} in {region}, for {access.place}")
 
     def launched(mapping: dict[str, str]) -> None:
         reporter.output("mapping", json.dumps(mapping))
@@ -39,7 +40,7 @@ def main(reporter: action.Reporter) -> None:
     progress = Start(
         options=options,
         fleet=fleet,
-        github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
+        github=GitHub.of(access, "start-runner", reporter.mask),
         ec2=Ec2(region, "start-runner"),
         say=reporter.say,
         warn=reporter.error,

@@ -25,8 +25,9 @@ def main(reporter: action.Reporter) -> None:
 
     github, access = None, options.github
     if access is not None:
-        reporter.mask(access.token)
-        github = GitHub(access.token, access.repository, access.api_url, "stop-runner")
+        for secret in access.secrets:
+            reporter.mask(secret)
+        github = GitHub.of(access, "stop-runner", reporter.mask)
     stop = Stop(
         options=options,
         github=github,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SECONDARY_WAIT = 60.0
 """Seconds to wait after a secondary rate limit that names no time (docs, rate limits)."""
 
-_SAFE_POSTS = ("/registration-token", "/remove-token", "/labels")
+_SAFE_POSTS = ("/registration-token", "/remove-token", "/access_tokens", "/labels")
 """Ends of POST paths that may be repeated: a second token or label changes nothing."""
 
 
@@ -115,6 +115,6 @@ def limit_message(headers: Mapping[str, Any]) -> str:
     exhausted = str(lowered.get("x-ratelimit-remaining", "")) == "0" and reset.isdigit()
     until = f" until {time.strftime('%H:%M:%S UTC', time.gmtime(int(reset)))}" if exhausted else ""
     return (
-        f"GitHub's rate limit for the token in GH_PAT is exhausted{until}: wait, or use a GitHub "
-        "App's token, which has a limit of its own"
+        f"GitHub's rate limit for this token is exhausted{until}: wait, or use a GitHub App, which "
+        "has a limit of its own"
     )

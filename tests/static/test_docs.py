@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ACTIONS = sorted(file.parent.name for file in ROOT.glob("*/action.yml"))
 READMES = [ROOT / "README.md", *(ROOT / action / "README.md" for action in ACTIONS)]
 TROUBLESHOOTING = ROOT / "docs" / "troubleshooting.md"
-OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "examples/sandbox/README.md")]
+OTHERS = [
+    ROOT / name for name in ("CONTRIBUTING.md", "docs/github.md", "examples/sandbox/README.md")
+]
 
 # Where the messages are written that a user may see, beside the boot script.
 ACTION_SOURCES = [*(ROOT / "shared" / "runner_fleet").rglob("*.py"), *ROOT.glob("*/main.py")]
@@ -29,6 +31,9 @@ NO_FAILURES = (
     *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
     *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
     *("… of … ended, … removed", "Waiting until …"),
+    *("Repository permissions, ", "Organization permissions, ", "-----BEGIN (", "-----END ("),
+    *("'Administration: read and", "the organization permission", "the scope 'manage_runners"),
+    *("the token in GH_PAT", "the token of the GitHub App"),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.

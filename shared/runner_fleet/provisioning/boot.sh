@@ -7,6 +7,7 @@
 #   FLEET_TOKEN            registration token, one hour valid
 #   FLEET_LABELS           one label an instance, in launch order, separated by spaces
 #   FLEET_COMMON_LABELS    labels that all instances carry, separated by commas; may be empty
+#   FLEET_RUNNER_GROUP     runner group of an organization or enterprise; empty: the default one
 #   FLEET_ARCHIVE_<ARCH>   "url sha256" of the runner for X64 and ARM64; may be empty
 #   FLEET_HOME             home directory of the user who runs the job; empty: the first user's
 #   FLEET_MAX_LIFETIME     minutes after which the instance powers off, whatever happens
@@ -150,7 +151,8 @@ register() {
   fi
   cd "$directory"
   as_user ./config.sh --unattended --ephemeral --replace --disableupdate --no-default-labels \
-    --url "$FLEET_URL" --token "$FLEET_TOKEN" --name "$label-$instance_id" --labels "$labels"
+    --url "$FLEET_URL" --token "$FLEET_TOKEN" --name "$label-$instance_id" --labels "$labels" \
+    ${FLEET_RUNNER_GROUP:+--runnergroup "$FLEET_RUNNER_GROUP"}
 }
 
 main() {

@@ -10,6 +10,7 @@ from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image, Launch
 from runner_fleet.errors import InputError, gathered
 from runner_fleet.github import GitHub, RunnerArchive
+from runner_fleet.github_groups import group_id
 from runner_fleet.provisioning.identity import Fleet
 from runner_fleet.provisioning.image import choose_image
 from runner_fleet.provisioning.options.start import StartOptions
@@ -37,6 +38,8 @@ class Preparation:
                 token = self.github.registration_token()
                 self.mask(token)
                 archives = self.github.runner_archives()
+                if self.options.registration.group:
+                    group_id(self.github, self.options.registration.group)
         image, script = None, ""
         with gathered(problems):
             image = choosing.result()
@@ -54,9 +57,10 @@ class Preparation:
     def _boot(self, archives: list[RunnerArchive]) -> Boot:
         access, boot = self.options.github, self.options.boot
         return Boot(
-            url=f"{access.server_url.rstrip('/')}/{access.repository}",
+            url=access.runners_url,
             archives=tuple(archives),
             extra_labels=boot.extra_labels,
+            runner_group=self.options.registration.group,
             home=boot.home,
             max_lifetime=boot.max_lifetime,
             pre_script=boot.pre_script,

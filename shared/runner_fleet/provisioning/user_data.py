@@ -24,6 +24,7 @@ class Boot:
     url: str  # where the runner registers, e.g. https://github.com/owner/name
     archives: tuple[RunnerArchive, ...]
     extra_labels: tuple[str, ...] = ()
+    runner_group: str = ""
     home: str = ""
     max_lifetime: int = 360  # minutes
     pre_script: str = field(default="", repr=False)
@@ -37,6 +38,7 @@ def user_data(boot: Boot, fleet: Fleet, token: str) -> str:
         "FLEET_TOKEN": token,
         "FLEET_LABELS": " ".join(fleet.labels),
         "FLEET_COMMON_LABELS": ",".join(common),
+        "FLEET_RUNNER_GROUP": boot.runner_group,
         "FLEET_ARCHIVE_X64": _archive(boot.archives, "x64"),
         "FLEET_ARCHIVE_ARM64": _archive(boot.archives, "arm64"),
         "FLEET_HOME": boot.home,

@@ -12,12 +12,14 @@ from runner_fleet.provisioning.options.boot import BootOptions, boot_options
 from runner_fleet.provisioning.options.github import GitHubAccess, github_access
 from runner_fleet.provisioning.options.machine import Machine, machine
 from runner_fleet.provisioning.options.placement import Placement, placement
+from runner_fleet.provisioning.options.registration import RegistrationOptions, registration
 
 
 @dataclass(frozen=True)
 class StartOptions:
     caller: Caller
     github: GitHubAccess
+    registration: RegistrationOptions
     placement: Placement
     machine: Machine
     boot: BootOptions
@@ -27,12 +29,15 @@ class StartOptions:
 def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StartOptions:
     """Raises one `InputError` with everything that is wrong."""
     read = InputReader(inputs)
+    access = github_access(read, environ)
+    boot = boot_options(read)
     options = StartOptions(
         caller=Caller.read(environ),
         machine=machine(read),
-        github=github_access(read, environ),
+        github=access,
+        registration=registration(read, access, boot.extra_labels),
         placement=placement(read, environ),
-        boot=boot_options(read),
+        boot=boot,
         timeout=read.integer("gh_timeout", 1200),
     )
     check_aws(read, environ)
