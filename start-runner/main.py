@@ -28,27 +28,34 @@ def main(reporter: action.Reporter) -> None:
     draw = label_source(os.environ)
     fleet = Fleet.create(options.caller, access.repository, options.placement.count, draw)
     reporter.output("fleet_id", fleet.id)
-    region = options.placement.region
-    reporter.output("region", region)
-    reporter.say(f"Fleet {fleet.id} in {region}, for {access.place}")
+    regions = ",".join(options.placement.regions)
+    reporter.output("region", regions)
+    reporter.say(f"Fleet {fleet.id} in {regions}, for {access.place}")
 
-    def launched(mapping: dict[str, str]) -> None:
+    def launched(mapping: dict[str, str], region: str) -> None:
         reporter.output("mapping", json.dumps(mapping))
+        reporter.output("region", region)
         reporter.output("instances", json.dumps(list(mapping.values())))
         reporter.output("runs_on", json.dumps(fleet.runs_on))
 
-    progress = Start(
+    start = Start(
         options=options,
         fleet=fleet,
         github=GitHub.of(access, "start-runner", reporter.mask),
-        ec2=Ec2(region, "start-runner"),
+        clouds={region: Ec2(region, "start-runner") for region in options.placement.regions},
         say=reporter.say,
         warn=reporter.error,
         mask=reporter.mask,
         launched=launched,
         cancellation=cancellation,
-    ).run()
-    reporter.summary(report.started(progress, fleet.id, region))
+    )
+    try:
+        progress = start.run()
+    except BaseException:
+        reporter.summary(report.failed(start.trail.attempts))
+        raise
+    lifetime = options.boot.max_lifetime
+    reporter.summary(report.started(progress, fleet.id, start.trail.attempts, lifetime))
 
 
 if __name__ == "__main__":

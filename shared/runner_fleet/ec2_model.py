@@ -25,6 +25,7 @@ class Instance:
     type: str
     zone: str
     launch_index: int
+    market: str = "on-demand"  # or spot
     state_reason: str = ""  # e.g. "Server.InsufficientInstanceCapacity: ..."; empty while it runs
 
     @property
@@ -44,6 +45,7 @@ class Instance:
             type=str(data["InstanceType"]),
             zone=data.get("Placement", {}).get("AvailabilityZone", ""),
             launch_index=data.get("AmiLaunchIndex", 0),
+            market="spot" if data.get("InstanceLifecycle") == "spot" else "on-demand",
             state_reason=reason.get("Message", "") or reason.get("Code", ""),
         )
 
@@ -83,7 +85,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Launch:
-    """What to launch: `count` equal instances, all or none."""
+    """What to launch: at least `minimum` (0: all) of `count` equal instances, or none."""
 
     image: Image
     instance_type: str
@@ -95,6 +97,8 @@ class Launch:
     security_group_ids: Sequence[str] = ()
     instance_profile: str | None = None  # a name, or an ARN
     root_size: int | None = None  # GiB; None: as the image says
+    minimum: int = 0
+    market: str = "on-demand"  # or spot: EC2 may take the instances back, two minutes after notice
 
     def request(self) -> RunInstancesRequestTypeDef:
         """The parameters of RunInstances."""
@@ -102,7 +106,7 @@ class Launch:
         parameters: dict[str, Any] = {
             "ImageId": self.image.id,
             "InstanceType": self.instance_type,
-            "MinCount": self.count,
+            "MinCount": self.minimum or self.count,
             "MaxCount": self.count,
             "UserData": self.user_data,
             "ClientToken": self.client_token,
@@ -112,6 +116,14 @@ class Launch:
                 {"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume")
             ],
         }
+        if self.market == "spot":
+            parameters["InstanceMarketOptions"] = {
+                "MarketType": "spot",
+                "SpotOptions": {
+                    "SpotInstanceType": "one-time",
+                    "InstanceInterruptionBehavior": "terminate",
+                },
+            }
         if self.image.devices:
             parameters["BlockDeviceMappings"] = [self._volume(name) for name in self.image.devices]
         if self.subnet_id:

@@ -99,6 +99,7 @@ class Wire(ABC):
             self._pages[url] = page
         return page
 
+    @property
     def _client(self) -> github.Github:
         """The thread's own: PyGithub's connection holds one request at a time."""
         client: github.Github | None = getattr(self._own, "client", None)
@@ -129,7 +130,7 @@ class Wire(ABC):
         body: Mapping[str, Any] | None = None,
     ) -> tuple[int, dict[str, Any], str]:
         try:
-            requester = self._client().requester
+            requester = self._client.requester
             return requester.requestJson(method, url, headers=headers, input=body)
         except github.RateLimitExceededException as error:
             raise GitHubError(limit_message(error.headers or {}), error.status) from None

@@ -30,7 +30,8 @@ BOOT = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.sh"
 NO_FAILURES = (
     *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
     *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
-    *("… of … ended, … removed", "Waiting until …"),
+    *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
+    *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
     *("Repository permissions, ", "Organization permissions, ", "-----BEGIN (", "-----END ("),
     *("'Administration: read and", "the organization permission", "the scope 'manage_runners"),
     *("the token in GH_PAT", "the token of the GitHub App"),

@@ -153,7 +153,7 @@ def refused(extra: tuple[str, ...] = (), /, **inputs: str) -> list[str]:
 
 def test_how_runners_are_registered_is_one_of_two_ways() -> None:
     assert refused(registration="jit") == refused(registration="token") == []
-    assert refused(registration="JIT") == ["registration: 'JIT' is neither token nor jit"]
+    assert refused(registration="JIT") == ["registration: 'JIT' is not one of token, jit"]
 
 
 def test_a_repository_has_no_runner_groups() -> None:

@@ -32,10 +32,7 @@ class RegistrationOptions:
 def registration(
     read: InputReader, github: GitHubAccess, extra_labels: tuple[str, ...]
 ) -> RegistrationOptions:
-    kind = read.text("registration", TOKEN)
-    if kind not in (TOKEN, JIT):
-        read.problem("registration", f"{shown(kind)} is neither token nor jit")
-        kind = TOKEN
+    kind = read.one_of("registration", TOKEN, JIT)
     group = read.text("runner_group")
     if group and github.scope.startswith(REPOSITORY):
         read.problem(
