@@ -55,7 +55,9 @@ def main(reporter: action.Reporter) -> None:
         reporter.summary(report.failed(start.trail.attempts))
         raise
     lifetime = options.boot.max_lifetime
-    reporter.summary(report.started(progress, fleet.id, start.trail.attempts, lifetime))
+    reporter.summary(
+        report.started(progress, start.runner_names, fleet.id, start.trail.attempts, lifetime)
+    )
 
 
 if __name__ == "__main__":

@@ -70,8 +70,14 @@ class Retry(GithubRetry):
                 f"GitHub answers {response.status if response else 0}",
                 response.status if response else 0,
             )
-        if method == "POST" and not limited and not path.endswith(_SAFE_POSTS):
-            raise error or GitHubError(f"GitHub answered {method} {path} with a failure")
+        # Of a 403 PyGithub reads the text: a limit is waited for, anything else is an error.
+        failed = response is None or response.status >= 500
+        if method == "POST" and failed and not path.endswith(_SAFE_POSTS):
+            status = 0
+            if response is not None:
+                status = response.status
+                response.close()
+            raise error or GitHubError(f"GitHub answered {method} {path} with a failure", status)
         if response is None or not limited:
             # PyGithub knows a secondary limit by its text, too.
             self.max_rate_limit_wait = max(0.0, self._patience.left())

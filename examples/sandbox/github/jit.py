@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,12 @@ from sandbox.github.records import Label, Runner
 from sandbox.github.state import State
 
 MAX_LABELS = 100
+
+_RSA_BYTES = {
+    **dict.fromkeys(("d", "modulus"), 256),
+    **dict.fromkeys(("dp", "dq", "inverseQ", "p", "q"), 128),
+    "exponent": 3,
+}
 
 
 def generate(state: State, scope: str, body: Mapping[str, Any], base: str) -> tuple[Runner, str]:
@@ -48,11 +55,18 @@ def _encode(state: State, runner: Runner, base: str) -> str:
             "ephemeral": True,
         },
         ".credentials": {"scheme": "OAuth", "data": {"credential": credential}},
-        ".credentials_rsaparams": {},
+        # As large as the real one: of a key of 2048 bits.
+        ".credentials_rsaparams": {
+            name: _base64_bytes(secrets.token_bytes(size)) for name, size in _RSA_BYTES.items()
+        },
     }
     packed = {name: _base64(json.dumps(content)) for name, content in files.items()}
     return _base64(json.dumps(packed))
 
 
 def _base64(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
+    return _base64_bytes(text.encode())
+
+
+def _base64_bytes(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -4,7 +4,8 @@
 #
 # A header of readonly variables is put in front of this text (user_data.py):
 #   FLEET_URL              where the runner registers, https://github.com/owner/name
-#   FLEET_TOKEN            registration token, one hour valid
+#   FLEET_TOKEN            registration token, one hour valid; empty with FLEET_JIT_CONFIG
+#   FLEET_JIT_CONFIG       the runner's just-in-time configuration; may be empty
 #   FLEET_LABELS           one label an instance, in launch order, separated by spaces
 #   FLEET_COMMON_LABELS    labels that all instances carry, separated by commas; may be empty
 #   FLEET_RUNNER_GROUP     runner group of an organization or enterprise; empty: the default one
@@ -165,6 +166,11 @@ main() {
   say "instance $instance_id is runner $label-$instance_id"
   install_runner
   run_pre_script
+  if [[ -n $FLEET_JIT_CONFIG ]]; then
+    cd "$directory"
+    as_user ./run.sh --jitconfig "$FLEET_JIT_CONFIG" || say "the runner ended with status $?"
+    return
+  fi
   again 120 register || fail "the runner cannot register: the token is bad or expired, or no network"
   say "runner registered"
   as_user ./run.sh || say "the runner ended with status $?"

@@ -29,6 +29,8 @@ class Trail:
     """What a start has launched so far, for the way back and for the summary."""
 
     instances: list[Instance] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)  # instance id to label
+    registered: bool = False  # there may be runners that were registered before the launch
     region: str = ""  # of the instances, and of a launch under way
     doubtful: bool = False  # a launch in that region has no clear answer (yet)
     attempts: list[Attempt] = field(default_factory=list)
@@ -38,7 +40,7 @@ class Trail:
 class Placing:
     """Launches for one fleet, all in one region. `say` gets progress lines.
 
-    `launched` gets the new instances while signals are held back.
+    `launched` is called after each launch, when the trail has it, while signals are held back.
     """
 
     fleet: Fleet
@@ -47,7 +49,7 @@ class Placing:
     timeout: float  # seconds for all launches together, from the first attempt on
     trail: Trail
     say: Callable[[str], None]
-    launched: Callable[[list[Instance]], None]
+    launched: Callable[[], None]
     cancellation: Cancellation
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
@@ -63,13 +65,15 @@ class Placing:
         count: int,
         minimum: int,
         script: Callable[[], str],
+        labels: Sequence[str],
         tags: Mapping[str, str] | None = None,
     ) -> list[Instance]:
         """Launch `count` instances, or at least `minimum` of them, in one place.
 
-        `script` gives the user data, and is asked at the start of each pass; `tags` come on top of
-        the fleet's. Raises `CapacityError` when no candidate had room, and at once the `CloudError`
-        of a candidate that fails for another reason (a quota, a permission, a wrong id).
+        `labels` has one for each, in launch order. `script` gives the user data, and is asked at
+        the start of each pass; `tags` come on top of the fleet's. Raises `CapacityError` when no
+        candidate had room, and at once the `CloudError` of a candidate that fails for another
+        reason (a quota, a permission, a wrong id).
         """
         self._places += 1
         walk = Walk(self._candidates, self.timeout, self.chance)
@@ -91,7 +95,7 @@ class Placing:
                 # The same token always means the same launch, so it is made of all that differs.
                 client_token=self.fleet.client_token(part),
             )
-            found = self._try(step, launch, walk)
+            found = self._try(step, launch, labels, walk)
             if found:
                 walk.stay_in(step.region)
                 self._candidates = walk.candidates
@@ -111,11 +115,13 @@ class Placing:
         self.say(f"{why}; again in {pause.seconds:.0f} s, for another {left:.0f} s at most")
         self.sleep(pause.seconds)
 
-    def _try(self, candidate: Candidate, launch: Launch, walk: Walk) -> list[Instance]:
+    def _try(
+        self, candidate: Candidate, launch: Launch, labels: Sequence[str], walk: Walk
+    ) -> list[Instance]:
         """The instances; empty when the walk goes on."""
         began = self._elapsed()
         try:
-            found = self._launch(candidate, launch)
+            found = self._launch(candidate, launch, labels)
         except CloudError as error:
             self._note(walk.passes, candidate, error.code, 0, began)
             if error.unsure:
@@ -136,7 +142,9 @@ class Placing:
         self._note(walk.passes, candidate, "", len(found), began)
         return found
 
-    def _launch(self, candidate: Candidate, launch: Launch) -> list[Instance]:
+    def _launch(
+        self, candidate: Candidate, launch: Launch, labels: Sequence[str]
+    ) -> list[Instance]:
         # A reply that comes while we are being cancelled must not be lost.
         with self.cancellation.shield():
             self.trail.region, self.trail.doubtful = candidate.region, True
@@ -154,7 +162,8 @@ class Placing:
                 raise
             self.trail.doubtful = False
             self.trail.instances += found
-            self.launched(found)
+            self.trail.labels |= {one.id: labels[one.launch_index] for one in found}
+            self.launched()
             return found
 
     def _adopted(self, ec2: Ec2, launch: Launch, error: CloudError) -> list[Instance]:

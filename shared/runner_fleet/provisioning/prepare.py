@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image, Launch
 from runner_fleet.errors import InputError, gathered
-from runner_fleet.github import GitHub, RunnerArchive
+from runner_fleet.github import DEFAULT_GROUP, GitHub, RunnerArchive
 from runner_fleet.github_groups import group_id
 from runner_fleet.provisioning.candidates import Candidate
 from runner_fleet.provisioning.identity import TAG_PREFIX, Fleet
@@ -42,6 +42,11 @@ class Script:
         self._made = self.clock()
         self._text = user_data(self.boot, self.fleet, self.token)
 
+    def alone(self, label: str, jit_config: str) -> str:
+        """For an instance that is launched alone, for a runner that is registered already."""
+        fleet = replace(self.fleet, labels=(label,))
+        return user_data(replace(self.boot, jit_config=jit_config), fleet, "")
+
     def __call__(self) -> str:
         if self.clock() - self._made > TOKEN_AGE:
             self.token = self.fetch()
@@ -58,6 +63,7 @@ class Plan:
     machine: Machine
     tags: Mapping[str, str]
     script: Script
+    group_id: int  # of the runner group
 
     def launch(
         self,
@@ -106,12 +112,14 @@ class Preparation:
         # EC2 is asked meanwhile: making its client takes as long as GitHub's replies.
         with ThreadPoolExecutor(len(regions)) as pool:
             asked = {name: pool.submit(survey, self.clouds[name], self.options) for name in regions}
-            token, archives = "", list[RunnerArchive]()
+            token, archives, group = "", list[RunnerArchive](), DEFAULT_GROUP
+            registration = self.options.registration
             with gathered(problems):
-                token = self._registration_token()
+                if not registration.jit:
+                    token = self._registration_token()
                 archives = self.github.runner_archives()
-                if self.options.registration.group:
-                    group_id(self.github, self.options.registration.group)
+                if registration.group:
+                    group = group_id(self.github, registration.group)
         surveys = _answers(asked, problems)
         candidates: list[Candidate] = []
         if len(surveys) == len(regions):
@@ -136,6 +144,7 @@ class Preparation:
             machine=machine,
             tags=name | machine.tags | self.fleet.tags(),
             script=script,
+            group_id=group,
         )
 
     def _registration_token(self) -> str:

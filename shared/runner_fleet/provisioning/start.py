@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
-from runner_fleet.ec2_model import Instance
 from runner_fleet.github import GitHub
-from runner_fleet.provisioning.identity import Fleet
+from runner_fleet.provisioning.identity import Fleet, runner_name
 from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.placing import Placing, Trail
-from runner_fleet.provisioning.prepare import Preparation
+from runner_fleet.provisioning.prepare import Plan, Preparation
+from runner_fleet.provisioning.registration import place_each, register_all
 from runner_fleet.provisioning.undo import WayBack
 from runner_fleet.provisioning.wait import Progress, wait_until_online
 
@@ -46,7 +46,7 @@ class Start:
             self.options, self.fleet, self.github, self.clouds, self.mask, self.say, self.clock
         ).plan()
         with self._way_back().open():
-            Placing(
+            placing = Placing(
                 fleet=self.fleet,
                 plan=plan,
                 clouds=self.clouds,
@@ -57,11 +57,16 @@ class Start:
                 cancellation=self.cancellation,
                 clock=self.clock,
                 sleep=self.sleep,
-            ).place(placement.count, placement.minimum, plan.script)
+            )
+            if self.options.registration.jit:
+                self._place_each(placing, plan)
+            else:
+                labels = self.fleet.labels
+                placing.place(placement.count, placement.minimum, plan.script, labels)
             self.github.patience.ends_in(self.options.timeout)
             return wait_until_online(
                 trail.instances,
-                self.fleet,
+                trail.labels,
                 self.clouds[trail.region],
                 self.github,
                 timeout=self.options.timeout,
@@ -69,6 +74,25 @@ class Start:
                 clock=self.clock,
                 sleep=self.sleep,
             )
+
+    @property
+    def runner_names(self) -> dict[str, str]:
+        """Instance id to the name of its runner."""
+        by_jit = self.options.registration.jit
+        return {
+            key: self.fleet.jit_name(label) if by_jit else runner_name(label, key)
+            for key, label in self.trail.labels.items()
+        }
+
+    def _place_each(self, placing: Placing, plan: Plan) -> None:
+        """An instance for each runner, which is registered before it."""
+        self.trail.registered = True
+        extra, minimum = self.options.boot.extra_labels, self.options.placement.minimum
+        configs = register_all(self.github, self.fleet, extra, plan.group_id, self.clock)
+        for config in configs.values():
+            self.mask(config.encoded)
+        for config in place_each(placing, plan.script, configs, minimum):
+            self.github.delete_runner(config.runner_id)
 
     def _way_back(self) -> WayBack:
         return WayBack(
@@ -83,7 +107,5 @@ class Start:
             sleep=self.sleep,
         )
 
-    def _tell(self, instances: list[Instance]) -> None:
-        labels = self.fleet.labels
-        mapping = {instance.id: labels[instance.launch_index] for instance in instances}
-        self.launched(mapping, self.trail.region)
+    def _tell(self) -> None:
+        self.launched(dict(self.trail.labels), self.trail.region)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from runner_fleet.ec2 import Ec2
 from runner_fleet.errors import gathered
 from runner_fleet.github import GitHub
-from runner_fleet.provisioning.identity import FLEET_TAG
+from runner_fleet.provisioning.identity import FLEET_TAG, fleet_mark
 from runner_fleet.provisioning.options.stop import StopOptions
 from runner_fleet.provisioning.report import counted
 from runner_fleet.provisioning.take_back import Taken, take_back
@@ -41,7 +41,7 @@ class Stop:
         ids = list(self.options.mapping)
         with gathered(problems):
             ids += self._search()
-        labels = self.options.mapping.values()
+        labels = [*self.options.mapping.values(), fleet_mark(self.options.fleet_id)]
         taken = take_back(ids, labels, self.ec2, self.github, self.sleep)
         taken.problems[:0] = problems
         return taken

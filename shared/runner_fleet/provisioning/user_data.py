@@ -28,6 +28,7 @@ class Boot:
     home: str = ""
     max_lifetime: int = 360  # minutes
     pre_script: str = field(default="", repr=False)
+    jit_config: str = field(default="", repr=False)  # of a runner that is registered already
 
 
 def user_data(boot: Boot, fleet: Fleet, token: str) -> str:
@@ -36,6 +37,7 @@ def user_data(boot: Boot, fleet: Fleet, token: str) -> str:
     values = {
         "FLEET_URL": boot.url,
         "FLEET_TOKEN": token,
+        "FLEET_JIT_CONFIG": boot.jit_config,
         "FLEET_LABELS": " ".join(fleet.labels),
         "FLEET_COMMON_LABELS": ",".join(common),
         "FLEET_RUNNER_GROUP": boot.runner_group,

@@ -9,7 +9,6 @@ from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance
 from runner_fleet.errors import CloudError, GitHubError, RunnerLostError
 from runner_fleet.github import GitHub, Runner
-from runner_fleet.provisioning.identity import Fleet, instance_of
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 10.0
@@ -42,23 +41,32 @@ class Progress:
 
 
 def phases(
-    instances: Mapping[str, Instance], runners: Sequence[Runner], ids: Sequence[str]
+    instances: Mapping[str, Instance], labels: Mapping[str, str], runners: Sequence[Runner]
 ) -> dict[str, str]:
-    """Where each instance stands. Only `online` counts: a runner is listed before it listens."""
-    registered = {instance_of(runner.name): runner for runner in runners}
+    """Where each instance of `labels` (id to label) stands: its runner carries its label.
 
-    def phase(key: str) -> str:
-        if key in registered:
-            return ONLINE if registered[key].online else REGISTERED
+    Only `online` counts: a runner is listed before it listens, and one that is registered just in
+    time before its instance is launched.
+    """
+    online = {label for runner in runners if runner.online for label in runner.labels}
+    registered = {
+        label for runner in runners if "-jit-" not in runner.name for label in runner.labels
+    }
+
+    def phase(key: str, label: str) -> str:
+        if label in online:
+            return ONLINE
+        if label in registered:
+            return REGISTERED
         instance = instances.get(key)
         return BOOTING if instance is not None and instance.state == "running" else LAUNCHED
 
-    return {key: phase(key) for key in ids}
+    return {key: phase(key, label.lower()) for key, label in labels.items()}
 
 
 def wait_until_online(
     launched: Sequence[Instance],
-    fleet: Fleet,
+    labels: Mapping[str, str],
     ec2: Ec2,
     github: GitHub,
     *,
@@ -67,7 +75,7 @@ def wait_until_online(
     clock: Callable[[], float],
     sleep: Callable[[float], None],
 ) -> Progress:
-    """Poll both services until all runners are online.
+    """Poll both services until all runners are online. `labels`: instance id to label.
 
     A poll is one DescribeInstances and one runner listing, whatever the number of instances. The
     runners are not listed before an instance runs.
@@ -78,7 +86,7 @@ def wait_until_online(
     ids = [instance.id for instance in launched]
     progress = Progress(
         instances={instance.id: instance for instance in launched},
-        labels={instance.id: fleet.labels[instance.launch_index] for instance in launched},
+        labels=dict(labels),
     )
     _tell(progress, progress.advance(dict.fromkeys(ids, LAUNCHED), 0.0), 0.0, say)
     pause = FIRST_PAUSE
@@ -86,7 +94,7 @@ def wait_until_online(
         runners = _poll(progress, ec2, github, say)
         elapsed = clock() - began
         if runners is not None:
-            seen = phases(progress.instances, runners, ids)
+            seen = phases(progress.instances, progress.labels, runners)
             _tell(progress, progress.advance(seen, elapsed), elapsed, say)
         if progress.complete:
             return progress

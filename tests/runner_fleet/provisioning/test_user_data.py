@@ -46,6 +46,7 @@ def test_it_is_a_bash_script_that_carries_what_the_instance_needs() -> None:
     assert values_of(text) == {
         "FLEET_URL": "https://github.com/octo-org/gpu-tests",
         "FLEET_TOKEN": TOKEN,
+        "FLEET_JIT_CONFIG": "",
         "FLEET_LABELS": "runner-aaaaaaa1 runner-aaaaaaa2",
         "FLEET_COMMON_LABELS": "runner-aaaaaaa3,gpu,big box",
         "FLEET_RUNNER_GROUP": "",
