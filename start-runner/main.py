@@ -44,6 +44,7 @@ def main(reporter: action.Reporter) -> None:
         github=GitHub.of(access, "start-runner", reporter.mask),
         clouds={region: Ec2(region, "start-runner") for region in options.placement.regions},
         say=reporter.say,
+        caution=reporter.warning,
         warn=reporter.error,
         mask=reporter.mask,
         launched=launched,

@@ -118,6 +118,12 @@ def test_a_password_in_a_url_is_never_shown() -> None:
     assert "http://***@127.0.0.1:9" in str(error)
 
 
+def test_archives_are_those_of_linux_and_windows(github: GitHub) -> None:
+    assert [(archive.os, archive.architecture) for archive in github.runner_archives()] == [
+        *(("linux", "x64"), ("linux", "arm"), ("linux", "arm64"), ("win", "x64"), ("win", "arm64")),
+    ]
+
+
 def test_a_token_to_remove_a_runner_is_another_one(github: GitHub) -> None:
     assert github.remove_token() != github.registration_token()
 

@@ -39,7 +39,7 @@ def _refusal(service: str, arn: str, ask: Ask) -> Ec2Error:
     if ask.resource != "*":
         text += f" on resource: {ask.resource}"
     text += f" because no identity-based policy allows the {ask.action} action"
-    if service == "ssm":
+    if service in ("ssm", "pricing"):
         return Ec2Error("AccessDeniedException", text, 400)
     return Ec2Error(
         "UnauthorizedOperation", f"You are not authorized to perform this operation. {text}"
@@ -109,6 +109,8 @@ def _launch(request: Request) -> Iterator[Ask]:
             context["ec2:InstanceType"] = [instance_type]
         yield Ask(run, _arn(request, f"{kind}/*"), context)
     yield Ask(run, _arn(request, f"subnet/{request.text('SubnetId') or '*'}"), common)
+    if request.text("InstanceMarketOptions.MarketType") == "spot":
+        yield Ask(run, _arn(request, "spot-instances-request/*"), common)
     for group in request.listed("SecurityGroupId") or ["*"]:
         yield Ask(run, _arn(request, f"security-group/{group}"), common)
     for kind in ("instance", "volume", "network-interface", "spot-instances-request"):

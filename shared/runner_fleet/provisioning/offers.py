@@ -50,7 +50,7 @@ def survey(ec2: Ec2, options: StartOptions) -> Survey:
             if error.code.startswith("InvalidSubnet"):
                 raise
             notes.append(f"Zones that lack an instance type are tried all the same: {error}")
-    prices = ask_prices(ec2, placement, types, notes) if cheapest and types else Prices()
+    prices = ask_prices(ec2, placement, images, notes) if cheapest and types else Prices()
     return Survey(images, zones, offers, prices, tuple(notes))
 
 
@@ -58,9 +58,10 @@ def to_try(
     placement: Placement, surveys: Mapping[str, Survey], say: Callable[[str], None]
 ) -> list[Candidate]:
     """The candidates in the order of the strategy. Raises `InputError` when there are none."""
-    for answer in surveys.values():
-        for note in answer.notes:
-            say(note)
+    notes = [note for answer in surveys.values() for note in answer.notes]
+    # What one region refuses the others usually refuse, too: each kind is said once.
+    for note in {note.partition(":")[0]: note for note in reversed(notes)}.values():
+        say(note)
     _check_types(placement, surveys, say)
     zones = {subnet: zone for one in surveys.values() for subnet, zone in one.zones.items()}
     found = placed(

@@ -40,18 +40,18 @@ class Script:
     def __post_init__(self) -> None:
         """Raises `InputError` when the user data is larger than EC2 takes."""
         self._made = self.clock()
-        self._text = user_data(self.boot, self.fleet, self.token)
+        self._data = user_data(self.boot, self.fleet, self.token)
 
-    def alone(self, label: str, jit_config: str) -> str:
+    def alone(self, label: str, jit_config: str) -> bytes:
         """For an instance that is launched alone, for a runner that is registered already."""
         fleet = replace(self.fleet, labels=(label,))
         return user_data(replace(self.boot, jit_config=jit_config), fleet, "")
 
-    def __call__(self) -> str:
+    def __call__(self) -> bytes:
         if self.clock() - self._made > TOKEN_AGE:
             self.token = self.fetch()
             self.__post_init__()
-        return self._text
+        return self._data
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Plan:
         *,
         count: int,
         minimum: int,
-        user_data: str,
+        user_data: bytes,
         tags: Mapping[str, str],
         client_token: str,
     ) -> Launch:
@@ -95,7 +95,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Preparation:
-    """What a launch is prepared from. `mask` gets secrets that must not show in the log."""
+    """What a launch is prepared from.
+
+    `mask` gets secrets that must not show in the log, `caution` what may fail one day.
+    """
 
     options: StartOptions
     fleet: Fleet
@@ -103,6 +106,7 @@ class Preparation:
     clouds: Mapping[str, Ec2]  # by region
     mask: Callable[[str], None]
     say: Callable[[str], None]
+    caution: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic
 
     def plan(self) -> Plan:
@@ -127,9 +131,8 @@ class Preparation:
                 candidates = to_try(self.options.placement, surveys, self.say)
         script = None
         with gathered(problems):
-            script = Script(
-                self._boot(archives), self.fleet, token, self._registration_token, self.clock
-            )
+            boot = self._boot(archives, self._on_windows(surveys))
+            script = Script(boot, self.fleet, token, self._registration_token, self.clock)
         if problems or script is None:
             raise InputError(*problems)
         machine = self.options.machine
@@ -152,17 +155,35 @@ class Preparation:
         self.mask(token)
         return token
 
-    def _boot(self, archives: list[RunnerArchive]) -> Boot:
+    def _boot(self, archives: list[RunnerArchive], windows: bool) -> Boot:
         access, boot = self.options.github, self.options.boot
+        if stale := boot.runner_version.warning(archives):
+            self.caution(stale)
         return Boot(
             url=access.runners_url,
-            archives=tuple(archives),
+            archives=boot.runner_version.archives(archives),
             extra_labels=boot.extra_labels,
             runner_group=self.options.registration.group,
             home=boot.home,
+            run_as_root=boot.run_as_root,
+            runner_directory=boot.runner_directory,
+            proxy=boot.proxy,
+            idle_timeout=boot.idle_timeout,
             max_lifetime=boot.max_lifetime,
             pre_script=boot.pre_script,
+            extra=boot.extra,
+            market=self.options.placement.markets[0],  # spot comes first
+            windows=windows,
         )
+
+    def _on_windows(self, surveys: Mapping[str, Survey]) -> bool:
+        """Whether the images are Windows; `InputError` when only some are: all boot one script."""
+        found = {image.windows for one in surveys.values() for image in one.images.values()}
+        if len(found) > 1:
+            msg = "aws_image_id: some of the images are Windows and some are not: choose one system"
+            raise InputError(msg)
+        # Without an image, as the inputs have it: the rest can still be checked.
+        return found.pop() if found else self.options.boot.home[1:2] == ":"
 
 
 def _answers(asked: Mapping[str, Future[Survey]], problems: list[str]) -> dict[str, Survey]:
