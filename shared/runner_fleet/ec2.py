@@ -26,6 +26,8 @@ LAUNCH_PAUSES = (1.0, 2.0, 4.0)
 CONNECT_TIMEOUT = 5.0  # seconds
 READ_TIMEOUT = 30.0  # seconds; RunInstances for many instances takes several
 
+_NO_LATEST_CONSOLE = ("UnsupportedOperation", "IncorrectInstanceState")
+
 
 class Ec2(Offers):
     """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
@@ -160,6 +162,24 @@ class Ec2(Offers):
                 for data in reservation["Instances"]
             ]
         return {instance.id: instance for instance in found}
+
+    def console(self, instance_id: str) -> str:
+        """What the instance wrote on its console, the last 64 KiB; empty when EC2 has it not yet.
+
+        Only Nitro types offer the latest state; of others EC2 has what was there some time after
+        boot or end (API reference, GetConsoleOutput).
+        """
+        try:
+            return self._console(instance_id, latest=True)
+        except CloudError as error:
+            if error.code not in _NO_LATEST_CONSOLE:
+                raise
+            return self._console(instance_id, latest=False)
+
+    def _console(self, instance_id: str, *, latest: bool) -> str:
+        with explained(f"console of {instance_id}"):
+            reply = self._client.get_console_output(InstanceId=instance_id, Latest=latest)
+            return reply.get("Output", "")
 
     def terminate(self, ids: Iterable[str]) -> Termination:
         """Terminate instances; those that ended already stay so.

@@ -66,6 +66,15 @@ class JitConfig:
     encoded: str = field(repr=False)
 
 
+@dataclass(frozen=True)
+class Budget:
+    """The calls that a token may make in an hour, as the last reply told."""
+
+    limit: int
+    remaining: int
+    reset: float  # when the hour is over, in seconds since the epoch
+
+
 class GitHub(Wire):
     """The runner endpoints of a scope; of `repository` ("owner/name") unless one is given.
 
@@ -116,6 +125,15 @@ class GitHub(Wire):
 
     def refusal(self, call: str, status: int, message: str) -> str:
         return github_errors.refusal(self.scope, self._holder, call, status, message)
+
+    @property
+    def budget(self) -> Budget | None:
+        """What is left for the token; None when GitHub has not told, or sets no limit."""
+        requester = self._client.requester
+        remaining, limit = requester.rate_limiting
+        if limit < 0 or not requester.rate_limiting_resettime:
+            return None
+        return Budget(limit, remaining, requester.rate_limiting_resettime)
 
     def registration_token(self) -> str:
         """A token with which runners can register for one hour; any number of them."""

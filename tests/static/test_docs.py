@@ -29,14 +29,12 @@ BOOT_WINDOWS = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.ps1"
 
 # How texts begin that are no failure: progress, tables, patterns for what others say.
 NO_FAILURES = (
-    *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
-    *(
-        "registration removed",
-        "No License required",
-        "leave it out for",
-        "Encoded auth",
-        "perform: (",
-    ),
+    *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "### Why"),
+    *("Nothing was left", "registration removed", "No License required", "leave it out for"),
+    *("Encoded auth", "perform: ("),
+    *("Console of …", "Why: …", "Runner label", "What to do", "\n… more instances were lost"),
+    *("runner-fleet: r", "Successfully replaced", "…error \\[(", "PRIVATE KEY", "-----BEGIN"),
+    *("\\A(?:", "\\x1b(?:", "(?i)(--("),
     *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
     *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
     *("Repository permissions, ", "Organization permissions, ", "-----BEGIN (", "-----END ("),
@@ -45,14 +43,6 @@ NO_FAILURES = (
     # of the boot script
     *("trying again in", "installing the runner's", "running pre_runner_script", "powering off"),
     *("runner was registered just in time", "instance … is runner"),
-    *(
-        " About $… an hour",
-        "… … in …",
-        "on-demand price of",
-        "No License",
-        " and … more",
-        "\n\n### Att",
-    ),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.

@@ -14,7 +14,7 @@ from runner_fleet.ec2_model import Instance, Launch
 from runner_fleet.errors import CapacityError, CloudError, FleetError
 from runner_fleet.provisioning.attempts import Attempt, tally
 from runner_fleet.provisioning.candidates import Candidate
-from runner_fleet.provisioning.identity import Fleet
+from runner_fleet.provisioning.identity import LABEL_TAG, Fleet
 from runner_fleet.provisioning.prepare import Plan
 from runner_fleet.provisioning.walk import Pause, Walk
 from runner_fleet.quotas import where_to_raise
@@ -40,7 +40,7 @@ class Trail:
 class Placing:
     """Launches for one fleet, all in one region. `say` gets progress lines.
 
-    `launched` is called after each launch, when the trail has it, while signals are held back.
+    `launched` gets the new instances, which the trail has then, while signals are held back.
     """
 
     fleet: Fleet
@@ -49,7 +49,7 @@ class Placing:
     timeout: float  # seconds for all launches together, from the first attempt on
     trail: Trail
     say: Callable[[str], None]
-    launched: Callable[[], None]
+    launched: Callable[[list[Instance]], None]
     cancellation: Cancellation
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
@@ -65,15 +65,13 @@ class Placing:
         count: int,
         minimum: int,
         script: Callable[[], bytes],
-        labels: Sequence[str],
         tags: Mapping[str, str] | None = None,
     ) -> list[Instance]:
         """Launch `count` instances, or at least `minimum` of them, in one place.
 
-        `labels` has one for each, in launch order. `script` gives the user data, and is asked at
-        the start of each pass; `tags` come on top of the fleet's. Raises `CapacityError` when no
-        candidate had room, and at once the `CloudError` of a candidate that fails for another
-        reason (a quota, a permission, a wrong id).
+        `script` gives the user data, and is asked at the start of each pass; `tags` come on top of
+        the fleet's. Raises `CapacityError` when no candidate had room, and at once the `CloudError`
+        of a candidate that fails for another reason (a quota, a permission, a wrong id).
         """
         self._places += 1
         walk = Walk(self._candidates, self.timeout, self.chance)
@@ -95,7 +93,7 @@ class Placing:
                 # The same token always means the same launch, so it is made of all that differs.
                 client_token=self.fleet.client_token(part),
             )
-            found = self._try(step, launch, labels, walk)
+            found = self._try(step, launch, walk)
             if found:
                 walk.stay_in(step.region)
                 self._candidates = walk.candidates
@@ -115,13 +113,11 @@ class Placing:
         self.say(f"{why}; again in {pause.seconds:.0f} s, for another {left:.0f} s at most")
         self.sleep(pause.seconds)
 
-    def _try(
-        self, candidate: Candidate, launch: Launch, labels: Sequence[str], walk: Walk
-    ) -> list[Instance]:
+    def _try(self, candidate: Candidate, launch: Launch, walk: Walk) -> list[Instance]:
         """The instances; empty when the walk goes on."""
         began, found, code = self._elapsed(), list[Instance](), ""
         try:
-            found = self._launch(candidate, launch, labels)
+            found = self._launch(candidate, launch)
         except CloudError as error:
             code = error.code
             self._decide(error, candidate, walk)
@@ -156,9 +152,7 @@ class Placing:
         else:
             raise error
 
-    def _launch(
-        self, candidate: Candidate, launch: Launch, labels: Sequence[str]
-    ) -> list[Instance]:
+    def _launch(self, candidate: Candidate, launch: Launch) -> list[Instance]:
         # A reply that comes while we are being cancelled must not be lost.
         with self.cancellation.shield():
             self.trail.region, self.trail.doubtful = candidate.region, True
@@ -176,8 +170,11 @@ class Placing:
                 raise
             self.trail.doubtful = False
             self.trail.instances += found
-            self.trail.labels |= {one.id: labels[one.launch_index] for one in found}
-            self.launched()
+            own = launch.tags.get(LABEL_TAG)
+            self.trail.labels |= {
+                one.id: own or self.fleet.labels[one.launch_index] for one in found
+            }
+            self.launched(found)
             return found
 
     def _adopted(self, ec2: Ec2, launch: Launch, error: CloudError) -> list[Instance]:

@@ -63,7 +63,7 @@ class Plan:
     machine: Machine
     tags: Mapping[str, str]
     script: Script
-    group_id: int  # of the runner group
+    group_id: int = DEFAULT_GROUP  # of the runners
 
     def launch(
         self,

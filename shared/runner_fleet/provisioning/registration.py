@@ -90,7 +90,7 @@ def place_each(
     scripts = {label: script.alone(label, config.encoded) for label, config in configs.items()}
     for number, (label, text) in enumerate(scripts.items()):
         try:
-            placing.place(1, 1, partial(bytes, text), (label,), {LABEL_TAG: label})
+            placing.place(1, 1, partial(bytes, text), {LABEL_TAG: label})
         except CapacityError:
             if number < minimum:
                 raise

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from runner_fleet.provisioning.attempts import Attempt
+from runner_fleet.provisioning.loss import SHOWN, RunnerLostError
+from runner_fleet.provisioning.progress import BOOTING, LAUNCHED, ONLINE, REGISTERED, Progress
 from runner_fleet.provisioning.take_back import Taken
-from runner_fleet.provisioning.wait import BOOTING, LAUNCHED, ONLINE, REGISTERED, Progress
 
 _PHASES = (LAUNCHED, BOOTING, REGISTERED, ONLINE)
 _SHOWN = 200
@@ -50,6 +52,34 @@ def started(
         f"Seconds since the launch, as seen by polling. Fleet `{fleet_id}`."
         f"{_estimate(place.usd_per_hour, len(rows), max_lifetime)}{failed(attempts)}"
     )
+
+
+def lost(error: RunnerLostError) -> str:
+    """Why a start failed: what became of each instance that was lost, and what to do."""
+    shown = error.lost[:SHOWN]
+    rows = [
+        [
+            f"`{item.label}`",
+            f"`{item.instance.id}`",
+            item.instance.type,
+            item.instance.zone,
+            f"{item.phase}, {item.instance.state}",
+            cell(f"{item.why.title} [{item.why.code}]" if item.why else item.hint or "unknown"),
+            cell(item.why.remedy if item.why else "-"),
+        ]
+        for item in shown
+    ]
+    heading = ["Runner label", "Instance", "Type", "Zone", "Came to", "Why", "What to do"]
+    more = len(error.lost) - len(shown)
+    return (
+        f"### Why the start failed\n\n{cell(error.late or 'Instances ended')}.\n\n"
+        f"{_table(heading, rows)}\n" + (f"\n{more} more instances were lost." if more > 0 else "")
+    )
+
+
+def cell(text: str) -> str:
+    """Text of others inside a table: neither HTML nor Markdown."""
+    return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
 
 
 def _estimate(usd_per_hour: float | None, count: int, max_lifetime: int) -> str:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
 from runner_fleet.github import GitHub
+from runner_fleet.provisioning.examine import Examination
 from runner_fleet.provisioning.identity import Fleet, runner_name
+from runner_fleet.provisioning.loss import RunnerLostError
 from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.placing import Placing, Trail
 from runner_fleet.provisioning.prepare import Plan, Preparation
+from runner_fleet.provisioning.progress import Progress
 from runner_fleet.provisioning.registration import place_each, register_all
 from runner_fleet.provisioning.undo import WayBack
-from runner_fleet.provisioning.wait import Progress, wait_until_online
+from runner_fleet.provisioning.wait import wait_until_online
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,8 @@ class Start:
     """One start: what it works with.
 
     `say` gets progress lines, `caution` what may fail one day, `warn` what is left behind, `mask`
-    secrets that must not show in the log, `launched` the instances. `trail` tells afterwards what
-    was tried.
+    secrets that must not show in the log, `launched` the instances. `hide` takes secrets out of
+    what others wrote, `show` gets a title and such lines. `trail` tells afterwards what was tried.
     """
 
     options: StartOptions
@@ -35,6 +38,8 @@ class Start:
     caution: Callable[[str], None]
     warn: Callable[[str], None]
     mask: Callable[[str], None]
+    hide: Callable[[str], str]
+    show: Callable[[str, Sequence[str]], None]
     launched: Callable[[dict[str, str], str], None]  # instance id to label; the region
     trail: Trail = field(default_factory=Trail)
     cancellation: Cancellation = field(default_factory=Cancellation)
@@ -62,7 +67,7 @@ class Start:
                 timeout=placement.timeout,
                 trail=trail,
                 say=self.say,
-                launched=self._tell,
+                launched=lambda _: self._tell(),
                 cancellation=self.cancellation,
                 clock=self.clock,
                 sleep=self.sleep,
@@ -70,19 +75,25 @@ class Start:
             if self.options.registration.jit:
                 self._place_each(placing, plan)
             else:
-                labels = self.fleet.labels
-                placing.place(placement.count, placement.minimum, plan.script, labels)
-            self.github.patience.ends_in(self.options.timeout)
+                placing.place(placement.count, placement.minimum, plan.script)
+            return self._wait(self.clouds[trail.region])
+
+    def _wait(self, ec2: Ec2) -> Progress:
+        self.github.patience.ends_in(self.options.timeout)
+        try:
             return wait_until_online(
-                trail.instances,
-                trail.labels,
-                self.clouds[trail.region],
+                self.trail.instances,
+                self.trail.labels,
+                ec2,
                 self.github,
                 timeout=self.options.timeout,
                 say=self.say,
                 clock=self.clock,
                 sleep=self.sleep,
             )
+        except RunnerLostError as error:
+            # Before the way back: afterwards the consoles of those that still run are gone.
+            raise Examination(ec2, self.hide, self.show, self.sleep).explain(error) from None
 
     @property
     def runner_names(self) -> dict[str, str]:

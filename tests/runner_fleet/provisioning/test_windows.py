@@ -179,6 +179,7 @@ def test_the_runner_is_ephemeral_and_has_no_label_that_nobody_asked_for() -> Non
         "TOKEN": "$FLEET_TOKEN",
         "NAME": "$fleet.name",
         "LABELS": "$fleet.labels",
+        "RUNNERGROUP": "$FLEET_RUNNER_GROUP",
     }
     # Its own later programs do not see them.
     assert commands(register) == ["Invoke-Program", "Remove-Item"]
