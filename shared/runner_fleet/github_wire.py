@@ -83,6 +83,14 @@ class Wire(ABC):
             yield page.body
             following = page.following
 
+    def items(self, path: str, name: str) -> list[Any]:
+        """All items of a list that comes in pages, each an object with the list under `name`."""
+        found: list[Any] = []
+        for body in self.pages(path):
+            with understood("GET", path):
+                found += body[name]
+        return found
+
     def _page(self, url: str) -> Page:
         known = self._pages.get(url)
         validator = {"If-None-Match": known.etag} if known else {}

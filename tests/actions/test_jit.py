@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import pytest
 from sandbox.faults import Fault
@@ -87,7 +88,7 @@ def test_a_start_killed_between_registration_and_launch_is_cleaned_up_by_its_id(
     world.faults.add(Fault("RunInstances", delay=30))
     running = actions.begin("start-runner", THREE)
     until(lambda: len(world.github.runners()) == 3, "three registrations")
-    running.process.kill()
+    running.signal(signal.SIGKILL)
     killed = running.result()
     sibling = world.github.add_runner(REPOSITORY, "runner-zzzzzzz9-jit-77-1", ["runner-zzzzzzz9"])
     stopped = actions.run("stop-runner", {"fleet_id": killed.outputs["fleet_id"]})

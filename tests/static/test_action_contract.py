@@ -92,6 +92,10 @@ VALUES: dict[str, dict[str, str]] = {
         "github_app_id": "12345",
         "github_app_private_key": PEM,
         "wait": "true",
+        "sweep": "orphans",
+        "min_age_minutes": "30",
+        "dry_run": "false",
+        "region_timeout": "30",
     },
 }
 

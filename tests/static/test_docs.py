@@ -35,6 +35,7 @@ NO_FAILURES = (
     *("Console of …", "Why: …", "Runner label", "What to do", "\n… more instances were lost"),
     *("runner-fleet: r", "Successfully replaced", "…error \\[(", "PRIVATE KEY", "-----BEGIN"),
     *("\\A(?:", "\\x1b(?:", "(?i)(--("),
+    *("Orphans, if this were", "There is no orphan", "has ended meanwhile"),
     *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
     *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
     *("Repository permissions, ", "Organization permissions, ", "-----BEGIN (", "-----END ("),

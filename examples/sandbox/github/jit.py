@@ -41,7 +41,9 @@ def generate(state: State, scope: str, body: Mapping[str, Any], base: str) -> tu
     group = groups.by_id(state, scope, body["runner_group_id"])
     labels = [Label(text, "read-only") for text in names]
     runner = runners.register(state, scope, name, labels, jit=True, runner_group_id=group.id)
-    return runner, _encode(state, runner, base)
+    encoded = _encode(state, runner, base)
+    state.jit_configs.append(encoded)
+    return runner, encoded
 
 
 def _encode(state: State, runner: Runner, base: str) -> str:
