@@ -24,6 +24,7 @@ from botocore.parsers import ResponseParserError
 from runner_fleet import __version__
 from runner_fleet.aws_errors import explain
 from runner_fleet.ec2_model import Image, Instance, Launch, Termination
+from runner_fleet.ec2_template import LaunchTemplate, TemplateName
 from runner_fleet.errors import CloudError, FleetError, InputError
 
 if TYPE_CHECKING:
@@ -123,6 +124,14 @@ class Ec2:
         with _explained(f"aws_image_id resolve:ssm:{name}"):
             client = self._session.client("ssm", config=self._config)
             return str(client.get_parameter(Name=name)["Parameter"]["Value"])
+
+    def launch_template(self, name: TemplateName) -> LaunchTemplate:
+        with _explained(f"aws_launch_template {name}"):
+            reply = self._client.describe_launch_template_versions(
+                **name.parameters(),  # type: ignore[arg-type]
+                Versions=[name.version],
+            )
+            return LaunchTemplate.parse(reply["LaunchTemplateVersions"][0])
 
     def launch(
         self,

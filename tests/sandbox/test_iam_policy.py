@@ -29,6 +29,7 @@ START = {
     "aws_instance_type": "g4dn.xlarge",
     "aws_home_dir": "/home/ubuntu",
     "aws_iam_role": ROLE,
+    "aws_launch_template": "gpu",
 }
 
 
@@ -80,6 +81,9 @@ class Account:
         iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument="{}")
         iam.create_instance_profile(InstanceProfileName=ROLE)
         iam.add_role_to_instance_profile(InstanceProfileName=ROLE, RoleName=ROLE)
+        self.client("ec2").create_launch_template(
+            LaunchTemplateName="gpu", LaunchTemplateData={"KeyName": "ssh"}
+        )
         self.client("ssm").put_parameter(Name=f"/{PARAMETER}", Value=self._image(), Type="String")
 
     def _image(self) -> str:

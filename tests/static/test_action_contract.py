@@ -45,7 +45,15 @@ VALUES: dict[str, dict[str, str]] = {
         "aws_subnet_id": "subnet-0123456789abcdef0",
         "aws_security_group_id": "sg-0123456789abcdef0",
         "aws_iam_role": "gpu-profile",
+        "aws_launch_template": "gpu:3",
         "aws_root_device_size": "100",
+        "aws_root_device_type": "gp3",
+        "aws_root_device_iops": "4000",
+        "aws_root_device_throughput": "500",
+        "aws_root_device_encrypted": "false",
+        "aws_root_device_kms_key": "alias/runners",
+        "metadata_hop_limit": "2",
+        "associate_public_ip": "false",
         "aws_tags": '{"team": "chemistry"}',
         "aws_home_dir": "/home/ubuntu",
         "extra_gh_labels": "gpu",
@@ -67,8 +75,9 @@ VALUES: dict[str, dict[str, str]] = {
 # An input that shows only beside others (the newest image of a name, or one given by its id).
 INSTEAD = {"aws_image_id": "ami-0123456789abcdef0"}
 
-# One of the two that name the image must be given; action.yml cannot say "or".
-NEEDED_TOO = {"start-runner": ["aws_image_name"], "stop-runner": []}
+# One of the two that name the image must be given, and a type, unless a launch template has them;
+# action.yml cannot say "or".
+NEEDED_TOO = {"start-runner": ["aws_image_name", "aws_instance_type"], "stop-runner": []}
 
 
 class Recording(Mapping[str, str]):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from sandbox.calls import Call, CallLog
-from sandbox.ec2 import backend, permissions, wire
+from sandbox.ec2 import backend, permissions, templates, wire
 from sandbox.ec2.describing import Describing
 from sandbox.ec2.ending import Ending
 from sandbox.ec2.errors import Ec2Error, code_of
@@ -97,6 +97,8 @@ class Front:
         if request.service not in ("ec2", "ssm"):
             return wire.hand_on(backend.application(), request)
         try:
+            if request.operation == "RunInstances":
+                request = templates.applied(request)
             permissions.authorize(request, self._lifecycle.records)
             if request.service == "ssm":
                 return wire.hand_on(backend.application(), request)

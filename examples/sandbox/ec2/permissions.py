@@ -15,7 +15,7 @@ from sandbox.ec2 import backend
 from sandbox.ec2.errors import Ec2Error
 from sandbox.ec2.policies import Ask, allowed
 from sandbox.ec2.records import Record
-from sandbox.ec2.wire import Request, structures
+from sandbox.ec2.wire import Request, listed, structures
 
 _ON_INSTANCES = {"TerminateInstances", "StopInstances", "StartInstances", "RebootInstances"}
 
@@ -108,8 +108,16 @@ def _launch(request: Request) -> Iterator[Ask]:
         if kind == "instance":
             context["ec2:InstanceType"] = [instance_type]
         yield Ask(run, _arn(request, f"{kind}/*"), context)
-    yield Ask(run, _arn(request, f"subnet/{request.text('SubnetId') or '*'}"), common)
-    for group in request.listed("SecurityGroupId") or ["*"]:
+    if template := request.text("LaunchTemplate.LaunchTemplateId"):
+        yield Ask(run, _arn(request, f"launch-template/{template}"), common)
+    if key := request.text("KeyName"):
+        yield Ask(run, _arn(request, f"key-pair/{key}"), common)
+    interfaces = request.structures("NetworkInterface")
+    subnets = [request.text("SubnetId"), *(item.get("SubnetId", "") for item in interfaces)]
+    for subnet in [name for name in subnets if name] or ["*"]:
+        yield Ask(run, _arn(request, f"subnet/{subnet}"), common)
+    groups = [group for item in interfaces for group in listed(item, "SecurityGroupId")]
+    for group in request.listed("SecurityGroupId") + groups or ["*"]:
         yield Ask(run, _arn(request, f"security-group/{group}"), common)
     for kind in ("instance", "volume", "network-interface", "spot-instances-request"):
         if tags := _tags(request, kind):

@@ -34,6 +34,6 @@ def placement(read: InputReader, environ: Mapping[str, str]) -> Placement:
 
 def _instance_type(read: InputReader) -> str:
     name = "aws_instance_type"
-    if not read.text(name):
+    if not read.text(name) and not read.text("aws_launch_template"):
         read.problem(name, "is required, for instance g4dn.xlarge")
     return read.matching(name, r"[a-z][a-z0-9-]*\.[a-z0-9-]+", "an instance type like g4dn.xlarge")
