@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ACTIONS = sorted(file.parent.name for file in ROOT.glob("*/action.yml"))
 READMES = [ROOT / "README.md", *(ROOT / action / "README.md" for action in ACTIONS)]
 TROUBLESHOOTING = ROOT / "docs" / "troubleshooting.md"
-OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "examples/sandbox/README.md")]
+OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "docs/aws.md", "examples/sandbox/README.md")]
 
 # Where the messages are written that a user may see, beside the boot script.
 ACTION_SOURCES = [*(ROOT / "shared" / "runner_fleet").rglob("*.py"), *ROOT.glob("*/main.py")]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from sandbox.calls import Call, CallLog
-from sandbox.ec2 import backend, permissions, templates, wire
+from sandbox.ec2 import backend, formation, permissions, templates, wire
 from sandbox.ec2.describing import Describing
 from sandbox.ec2.ending import Ending
 from sandbox.ec2.errors import Ec2Error, code_of
@@ -94,6 +94,8 @@ class Front:
         return _faulty(request, fault) if fault.status else reply
 
     def _carry_out(self, request: Request, stale: float = 0.0) -> Reply:
+        if request.service == "cloudformation":
+            formation.prepare()
         if request.service not in ("ec2", "ssm"):
             return wire.hand_on(backend.application(), request)
         try:
