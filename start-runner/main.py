@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 
 from runner_fleet import action
 from runner_fleet.cancel import Cancellation
+from runner_fleet.errors import InputError
+from runner_fleet.provisioning.check import PROBLEM, WARNING, Check
 from runner_fleet.provisioning.options.start import start_options
 
 
@@ -21,6 +24,7 @@ def main(reporter: action.Reporter) -> None:
     from runner_fleet.github import GitHub
     from runner_fleet.provisioning import report
     from runner_fleet.provisioning.identity import Fleet, label_source
+    from runner_fleet.provisioning.preflight import Preflight
     from runner_fleet.provisioning.start import Start
 
     access = options.github
@@ -31,6 +35,12 @@ def main(reporter: action.Reporter) -> None:
     reporter.output("region", region)
     reporter.say(f"Fleet {fleet.id} in {region}, for {access.repository}")
 
+    github = GitHub(access.token, access.repository, access.api_url, "start-runner")
+    ec2 = Ec2(region, "start-runner")
+    if options.dry_run:
+        conclude(reporter, Preflight(options, fleet, github, ec2, reporter.mask).run())
+        return
+
     def launched(mapping: dict[str, str]) -> None:
         reporter.output("mapping", json.dumps(mapping))
         reporter.output("instances", json.dumps(list(mapping.values())))
@@ -39,8 +49,8 @@ def main(reporter: action.Reporter) -> None:
     progress = Start(
         options=options,
         fleet=fleet,
-        github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
-        ec2=Ec2(region, "start-runner"),
+        github=github,
+        ec2=ec2,
         say=reporter.say,
         warn=reporter.error,
         mask=reporter.mask,
@@ -48,6 +58,21 @@ def main(reporter: action.Reporter) -> None:
         cancellation=cancellation,
     ).run()
     reporter.summary(report.started(progress, fleet.id, region))
+
+
+def conclude(reporter: action.Reporter, checks: Sequence[Check]) -> None:
+    """Tell what a dry run found. Raises `InputError` when something is wrong."""
+    from runner_fleet.provisioning import report
+
+    for check in checks:
+        reporter.say(f"{check.outcome}: {check.what}: {check.detail}")
+        if check.outcome == WARNING:
+            reporter.warning(check.detail)
+    reporter.summary(report.checked(checks))
+    problems = [check.detail for check in checks if check.outcome == PROBLEM]
+    if problems:
+        raise InputError(*dict.fromkeys(problems))
+    reporter.say("Nothing that was checked speaks against a launch. Nothing was launched")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ _REMEDIES = {
     "region",
     "InvalidBlockDeviceMapping": "aws_root_device_size must be at least the size of the image's "
     "root volume",
+    "NoSuchEntity": "there is no such instance profile in this account",
     "ParameterNotFound": "there is no such SSM parameter in this region",
     "AuthFailure": "AWS does not accept the credentials: they are wrong or of another partition",
     "UnrecognizedClientException": "AWS does not accept the credentials",

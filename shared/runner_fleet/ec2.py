@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    HTTPClientError,
-    NoCredentialsError,
-    PartialCredentialsError,
-    ProfileNotFound,
-)
-from botocore.parsers import ResponseParserError
 
 from runner_fleet import __version__
-from runner_fleet.aws_errors import explain
+from runner_fleet.aws_failures import NO_CREDENTIALS, explained
+from runner_fleet.ec2_checks import Checks
 from runner_fleet.ec2_model import Image, Instance, Launch, Termination
 from runner_fleet.ec2_template import LaunchTemplate, TemplateName
-from runner_fleet.errors import CloudError, FleetError, InputError
+from runner_fleet.errors import CloudError, InputError
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
@@ -37,7 +28,7 @@ CONNECT_TIMEOUT = 5.0  # seconds
 READ_TIMEOUT = 30.0  # seconds; RunInstances for many instances takes several
 
 
-class Ec2:
+class Ec2(Checks):
     """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
 
     def __init__(self, region: str, agent: str = "") -> None:
@@ -52,7 +43,7 @@ class Ec2:
 
     @cached_property
     def _session(self) -> boto3.Session:
-        with _explained("AWS configuration"):
+        with explained("AWS configuration"):
             return boto3.Session(region_name=self.region)
 
     def check_region(self) -> None:
@@ -70,10 +61,10 @@ class Ec2:
 
     def check_credentials(self) -> None:
         """Raises `InputError` when boto3's chain finds no credentials. No call to AWS."""
-        with _explained("AWS credentials"):
+        with explained("AWS credentials"):
             found = self._session.get_credentials()
         if found is None:
-            raise InputError(_NO_CREDENTIALS)
+            raise InputError(NO_CREDENTIALS)
 
     @cached_property
     def _client(self) -> EC2Client:
@@ -87,7 +78,7 @@ class Ec2:
 
     def architectures(self, instance_type: str) -> tuple[str, ...]:
         """The architectures the type can run, e.g. ("x86_64",)."""
-        with _explained(f"aws_instance_type {instance_type}"):
+        with explained(f"aws_instance_type {instance_type}"):
             reply = self._client.describe_instance_types(
                 InstanceTypes=[instance_type]  # type: ignore[list-item]
             )
@@ -95,7 +86,7 @@ class Ec2:
         return tuple(str(name) for name in processor.get("SupportedArchitectures", ()))
 
     def image_by_id(self, image_id: str) -> Image:
-        with _explained(f"aws_image_id {image_id}"):
+        with explained(f"aws_image_id {image_id}"):
             found = self._client.describe_images(ImageIds=[image_id])["Images"]
         if not found:
             msg = f"aws_image_id: no image {image_id} that this account may see in {self.region}"
@@ -111,7 +102,7 @@ class Ec2:
             {"Name": "name", "Values": patterns},
             {"Name": "state", "Values": ["available"]},
         ]
-        with _explained(f"aws_image_name {prefixes[0]!r} of aws_image_owner {owner}"):
+        with explained(f"aws_image_name {prefixes[0]!r} of aws_image_owner {owner}"):
             pages = self._client.get_paginator("describe_images").paginate(
                 Owners=[owner],
                 Filters=filters,  # type: ignore[arg-type]
@@ -121,12 +112,12 @@ class Ec2:
 
     def parameter(self, name: str) -> str:
         """The value of an SSM parameter: what `resolve:ssm:` in an image id stands for."""
-        with _explained(f"aws_image_id resolve:ssm:{name}"):
+        with explained(f"aws_image_id resolve:ssm:{name}"):
             client = self._session.client("ssm", config=self._config)
             return str(client.get_parameter(Name=name)["Parameter"]["Value"])
 
     def launch_template(self, name: TemplateName) -> LaunchTemplate:
-        with _explained(f"aws_launch_template {name}"):
+        with explained(f"aws_launch_template {name}"):
             reply = self._client.describe_launch_template_versions(
                 **name.parameters(),  # type: ignore[arg-type]
                 Versions=[name.version],
@@ -147,7 +138,7 @@ class Ec2:
         unsure = False
         for pause in (*LAUNCH_PAUSES, None):
             try:
-                with _explained("launch"):
+                with explained("launch"):
                     reply = self._launch_client.run_instances(**launch.request())
                     launched = [Instance.parse(data) for data in reply["Instances"]]
                 return sorted(launched, key=lambda instance: instance.launch_index)
@@ -171,7 +162,7 @@ class Ec2:
         return self._describe({"Name": f"tag:{tag}", "Values": [value]})
 
     def _describe(self, condition: Mapping[str, Any]) -> dict[str, Instance]:
-        with _explained("instances"):
+        with explained("instances"):
             pages = self._client.get_paginator("describe_instances").paginate(
                 Filters=[condition],  # type: ignore[list-item]
                 PaginationConfig={"PageSize": 1000},
@@ -196,7 +187,7 @@ class Ec2:
         looked = False
         while left:
             try:
-                with _explained("terminate"):
+                with explained("terminate"):
                     reply = self._client.terminate_instances(InstanceIds=left)
                     for item in reply["TerminatingInstances"]:
                         done.before[item["InstanceId"]] = item["PreviousState"]["Name"]
@@ -224,47 +215,8 @@ class Ec2:
         """Return when all are terminated; `CloudError` after `timeout` seconds."""
         delay = 5
         waiter = self._client.get_waiter("instance_terminated")
-        with _explained("wait"):
+        with explained("wait"):
             waiter.wait(
                 Filters=[{"Name": "instance-id", "Values": list(ids)}],
                 WaiterConfig={"Delay": delay, "MaxAttempts": max(1, int(timeout) // delay)},
             )
-
-
-_NO_CREDENTIALS = (
-    "no AWS credentials: run aws-actions/configure-aws-credentials before this step (the job needs "
-    "'permissions: id-token: write' for a role), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-)
-
-
-# What botocore raises on an answer that is not EC2's, and what we do on one that lacks something.
-_FAILURES = (
-    ClientError,
-    BotoCoreError,
-    ResponseParserError,
-    LookupError,
-    TypeError,
-    ValueError,
-    OSError,
-)
-
-
-@contextmanager
-def _explained(what: str) -> Iterator[None]:
-    try:
-        yield
-    except _FAILURES as error:
-        raise _failure(error, what) from None
-
-
-def _failure(error: Exception, what: str) -> FleetError:
-    if isinstance(error, ClientError):
-        return explain(error, what)
-    if isinstance(error, (NoCredentialsError, PartialCredentialsError)):
-        return InputError(_NO_CREDENTIALS)
-    if isinstance(error, ProfileNotFound):
-        return InputError(f"AWS_PROFILE: {error}")
-    if isinstance(error, BotoCoreError) and type(error) is not HTTPClientError:
-        return CloudError(f"{what}: AWS gave no usable answer: {error}")
-    # The text of others may hold what was sent, a credential for instance.
-    return CloudError(f"{what}: AWS gave no usable answer ({type(error).__name__})")

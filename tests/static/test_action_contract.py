@@ -61,6 +61,7 @@ VALUES: dict[str, dict[str, str]] = {
         "repo": "octo-org/other",
         "gh_timeout": "60",
         "pre_runner_script": "echo hello",
+        "dry_run": "true",
         "max_lifetime_minutes": "30",
     },
     "stop-runner": {

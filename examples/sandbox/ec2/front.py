@@ -36,6 +36,7 @@ class Front:
             "DescribeInstances": self._describing.instances,
             "DescribeInstanceStatus": self._describing.instance_status,
             "DescribeImages": self._describing.images,
+            "DescribeRouteTables": self._describing.route_tables,
             "GetConsoleOutput": self._describing.console_output,
             "TerminateInstances": ending.terminate,
             "StopInstances": ending.stop,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from runner_fleet.provisioning.check import PROBLEM, Check
 from runner_fleet.provisioning.take_back import Taken
 from runner_fleet.provisioning.wait import BOOTING, ONLINE, Progress
+
+_MARKS = {PROBLEM: f"**{PROBLEM}**"}
 
 
 def counted(things: Collection[object], name: str) -> str:
@@ -32,6 +35,16 @@ def started(progress: Progress, fleet_id: str, region: str) -> str:
     )
 
 
+def checked(checks: Sequence[Check]) -> str:
+    """What a dry run looked at."""
+    rows = [
+        [_MARKS.get(check.outcome, check.outcome), check.what, check.region or "-", check.detail]
+        for check in checks
+    ]
+    table = _table(["Result", "Checked", "Region", "Detail"], rows)
+    return f"### Dry run: nothing was launched\n\n{table}"
+
+
 def stopped(taken: Taken) -> str:
     """What a stop ended, and what it could not."""
     rows = [
@@ -55,5 +68,9 @@ def _seconds(progress: Progress, key: str, phase: str) -> str:
 
 
 def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heading, ["---"] * len(heading), *rows]
+    lines = [heading, ["---"] * len(heading), *([_cell(text) for text in row] for row in rows)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -22,6 +22,7 @@ class StartOptions:
     machine: Machine
     boot: BootOptions
     timeout: int  # seconds, for all runners together
+    dry_run: bool  # check everything, launch nothing
 
 
 def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StartOptions:
@@ -34,6 +35,7 @@ def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> Star
         placement=placement(read, environ),
         boot=boot_options(read),
         timeout=read.integer("gh_timeout", 1200),
+        dry_run=read.boolean("dry_run"),
     )
     check_aws(read, environ)
     read.finish()

@@ -1,0 +1,198 @@
+"""A start that launches nothing: everything that can be known beforehand, asked and listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from runner_fleet.ec2 import Ec2
+from runner_fleet.ec2_checks import Subnet
+from runner_fleet.ec2_model import Launch
+from runner_fleet.errors import FleetError
+from runner_fleet.github import GitHub
+from runner_fleet.provisioning import network
+from runner_fleet.provisioning.check import NOT_CHECKED, OK, PROBLEM, Check, tried
+from runner_fleet.provisioning.identity import FLEET_TAG, Fleet
+from runner_fleet.provisioning.options.start import StartOptions
+from runner_fleet.provisioning.prepare import Preparation
+from runner_fleet.provisioning.user_data import LIMIT
+
+T = TypeVar("T")
+
+_AT_ONCE = 8  # calls to one region; EC2 allows bursts of dozens
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What would be launched in a region, as far as it is known."""
+
+    instance_types: tuple[str, ...]
+    subnet_ids: tuple[str, ...]  # empty: one of the default VPC
+    group_ids: tuple[str, ...]
+    profile: str
+    public_ip: bool | None
+    addresses: int  # that a subnet must have
+    launches: tuple[Launch, ...]  # empty: their preparation failed
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """What a dry run works with. `mask` gets secrets that must not show in the log."""
+
+    options: StartOptions
+    fleet: Fleet
+    github: GitHub
+    ec2: Ec2
+    mask: Callable[[str], None]
+
+    def run(self) -> list[Check]:
+        """All checks. Raises nothing but for bugs: what is wrong is a `Check`, too."""
+        launches: tuple[Launch, ...] = ()
+        checks: list[Check] = []
+        preparation = Preparation(self.options, self.fleet, self.github, self.ec2, self.mask)
+        try:
+            launches = (preparation.launch(),)
+        except FleetError as error:
+            checks += [Check("preparation", PROBLEM, line) for line in error.lines]
+        if launches:
+            checks += self._prepared(launches)
+        found = RegionCheck(self.ec2, self.fleet, self._wanted(launches)).run()
+        return [*checks, *(check.of(self.ec2.region) for check in found)]
+
+    def _prepared(self, launches: tuple[Launch, ...]) -> Iterator[Check]:
+        yield Check(f"GitHub, {self.fleet.repository}", OK, "the token may register runners")
+        for launch in launches:
+            image = launch.image
+            named = f"{image.id} ({image.name}) for {image.architecture}"
+            yield Check(f"image for {launch.instance_type}", OK, named)
+        size = len(launches[0].user_data.encode())
+        yield Check("user data", OK, f"{size} of {LIMIT} bytes")
+
+    def _wanted(self, launches: tuple[Launch, ...]) -> Wanted:
+        placement, machine = self.options.placement, self.options.machine
+        template = launches[0].template if launches else None
+        types = (placement.instance_type, *(launch.instance_type for launch in launches))
+        return Wanted(
+            instance_types=_distinct(types),
+            subnet_ids=_distinct((placement.subnet_id or (template.subnet_id if template else ""),)),
+            group_ids=machine.security_group_ids or (template.security_group_ids if template else ()),
+            profile=machine.instance_profile or (template.instance_profile if template else ""),
+            public_ip=machine.public_ip,
+            addresses=placement.count,
+            launches=launches,
+        )
+
+
+def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for value in values if value))
+
+
+@dataclass(frozen=True)
+class RegionCheck:
+    """The checks of one region; its questions are asked at once."""
+
+    ec2: Ec2
+    fleet: Fleet
+    wanted: Wanted
+
+    def run(self) -> list[Check]:
+        try:
+            self.ec2.check_region()
+            self.ec2.check_credentials()
+            self.ec2.connect()
+        except FleetError:  # the preparation has said so
+            return []
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return list(self._ask(pool))
+
+    def _ask(self, pool: ThreadPoolExecutor) -> Iterator[Check]:
+        wanted, ec2 = self.wanted, self.ec2
+        tries = [pool.submit(self._dry_run, launch) for launch in wanted.launches]
+        finding = pool.submit(tried, "ec2:DescribeInstances", self._find)
+        profile = pool.submit(self._profile) if wanted.profile else None
+        groups = pool.submit(ec2.groups, wanted.group_ids)
+        offers = pool.submit(ec2.zones_offering, wanted.instance_types)
+        listing = (
+            pool.submit(ec2.subnets, wanted.subnet_ids)
+            if wanted.subnet_ids
+            else pool.submit(ec2.default_subnets)
+        )
+        subnets, failure = _answer(listing, "subnets", "ec2:DescribeSubnets")
+        yield from failure
+        if subnets is not None:
+            yield from self._in_subnets(pool, subnets, groups, offers)
+        if profile:
+            yield profile.result()
+        for attempt in tries:
+            yield attempt.result()
+        if not tries:
+            text = "the launch could not be prepared"
+            yield Check("dry run of RunInstances", NOT_CHECKED, text)
+        yield finding.result()
+        yield Check("ec2:TerminateInstances", NOT_CHECKED, "it takes an instance to try it on")
+
+    def _in_subnets(
+        self,
+        pool: ThreadPoolExecutor,
+        found: dict[str, Subnet],
+        groups: Future[dict[str, str]],
+        offers: Future[set[tuple[str, str]]],
+    ) -> Iterator[Check]:
+        wanted = self.wanted
+        tables = pool.submit(self.ec2.route_tables, {each.vpc for each in found.values()})
+        if wanted.subnet_ids:
+            yield from (network.subnet(name, found, wanted.addresses) for name in wanted.subnet_ids)
+        elif not found:
+            text = "the account has no default VPC in this region: set aws_subnet_id"
+            yield Check("default VPC", PROBLEM, text)
+        vpcs, failure = _answer(groups, "security groups", "ec2:DescribeSecurityGroups")
+        yield from failure
+        for name in wanted.group_ids if vpcs is not None else ():
+            yield network.group(name, vpcs or {}, found.values())
+        pairs, failure = _answer(offers, "zones", "ec2:DescribeInstanceTypeOfferings")
+        yield from failure
+        if pairs is not None and found:
+            for kind in wanted.instance_types:
+                yield network.zone(kind, found.values(), pairs)
+        routes, failure = _answer(tables, "way out", "ec2:DescribeRouteTables")
+        yield from failure
+        for each in found.values() if routes is not None else ():
+            yield network.way_out(each, routes or (), wanted.public_ip)
+
+    def _dry_run(self, launch: Launch) -> Check:
+        def ask() -> str:
+            self.ec2.dry_run(launch)
+            return "EC2 would launch it, capacity and quotas aside"
+
+        place = f" in {launch.subnet_id}" if launch.subnet_id else ""
+        return tried(f"dry run of RunInstances, {launch.instance_type}{place}", ask)
+
+    def _find(self) -> str:
+        self.ec2.instances_of(FLEET_TAG, self.fleet.id)
+        return "permitted"
+
+    def _profile(self) -> Check:
+        profile = self.wanted.profile
+
+        def ask() -> str:
+            roles = self.ec2.roles_of_profile(profile)
+            return f"with the role {roles[0]}" if roles else ""
+
+        check = tried(f"instance profile {profile}", ask, "iam:GetInstanceProfile")
+        if check.outcome == OK and not check.detail:
+            return Check(check.what, PROBLEM, f"aws_iam_role: {profile} holds no role")
+        return check
+
+
+def _answer(asked: Future[T], what: str, permission: str) -> tuple[T | None, list[Check]]:
+    """The answer, or the check that says why there is none."""
+    found: list[T] = []
+
+    def ask() -> str:
+        found.append(asked.result())
+        return ""
+
+    check = tried(what, ask, permission)
+    return (found[0], []) if found else (None, [check])
