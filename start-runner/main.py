@@ -31,33 +31,41 @@ def main(reporter: action.Reporter) -> None:
     draw = label_source(os.environ)
     fleet = Fleet.create(options.caller, access.repository, options.placement.count, draw)
     reporter.output("fleet_id", fleet.id)
-    region = options.placement.region
-    reporter.output("region", region)
-    reporter.say(f"Fleet {fleet.id} in {region}, for {access.repository}")
+    regions = ",".join(options.placement.regions)
+    reporter.output("region", regions)
+    reporter.say(f"Fleet {fleet.id} in {regions}, for {access.repository}")
 
     github = GitHub(access.token, access.repository, access.api_url, "start-runner")
-    ec2 = Ec2(region, "start-runner")
+    clouds = {region: Ec2(region, "start-runner") for region in options.placement.regions}
     if options.dry_run:
-        conclude(reporter, Preflight(options, fleet, github, ec2, reporter.mask).run())
+        say, mask = reporter.say, reporter.mask
+        conclude(reporter, Preflight(options, fleet, github, clouds, mask, say).run())
         return
 
-    def launched(mapping: dict[str, str]) -> None:
+    def launched(mapping: dict[str, str], region: str) -> None:
         reporter.output("mapping", json.dumps(mapping))
+        reporter.output("region", region)
         reporter.output("instances", json.dumps(list(mapping.values())))
         reporter.output("runs_on", json.dumps(fleet.runs_on))
 
-    progress = Start(
+    start = Start(
         options=options,
         fleet=fleet,
         github=github,
-        ec2=ec2,
+        clouds=clouds,
         say=reporter.say,
         warn=reporter.error,
         mask=reporter.mask,
         launched=launched,
         cancellation=cancellation,
-    ).run()
-    reporter.summary(report.started(progress, fleet.id, region))
+    )
+    try:
+        progress = start.run()
+    except BaseException:
+        reporter.summary(report.failed(start.trail.attempts))
+        raise
+    lifetime = options.boot.max_lifetime
+    reporter.summary(report.started(progress, fleet.id, start.trail.attempts, lifetime))
 
 
 def conclude(reporter: action.Reporter, checks: Sequence[Check]) -> None:
@@ -69,7 +77,12 @@ def conclude(reporter: action.Reporter, checks: Sequence[Check]) -> None:
         if check.outcome == WARNING:
             reporter.warning(check.detail)
     reporter.summary(report.checked(checks))
-    problems = [check.detail for check in checks if check.outcome == PROBLEM]
+    several = len({check.region for check in checks if check.region}) > 1
+    problems = [
+        f"{check.region}: {check.detail}" if several and check.region else check.detail
+        for check in checks
+        if check.outcome == PROBLEM
+    ]
     if problems:
         raise InputError(*dict.fromkeys(problems))
     reporter.say("Nothing that was checked speaks against a launch. Nothing was launched")

@@ -80,7 +80,7 @@ class Reporter:
     def summary(self, markdown: str) -> None:
         """Add to the job summary (GitHub shows 1 MiB a step); nothing without one."""
         path = os.environ.get("GITHUB_STEP_SUMMARY")
-        if not path:
+        if not path or not markdown:
             return
         try:
             with Path(path).open("a", encoding="utf-8") as file:

@@ -10,15 +10,53 @@ from runner_fleet.errors import CloudError
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
 
+NO_ROOM = frozenset(
+    {
+        "InsufficientInstanceCapacity",
+        "InsufficientHostCapacity",
+        "InsufficientCapacity",
+        "InsufficientCapacityOnHost",
+        "InsufficientReservedInstanceCapacity",
+        "InsufficientReservedInstancesCapacity",
+        "InsufficientVolumeCapacity",
+        "InsufficientAddressCapacity",
+        "InsufficientFreeAddressesInSubnet",
+        "ReservationCapacityExceeded",
+        "SpotMaxPriceTooLow",
+        "UnfulfillableCapacity",
+    }
+)
+"""No room here and now; somewhere else, or later, there may be (EC2 API reference, error codes)."""
+
+NEVER_HERE = frozenset({"Unsupported", "InvalidInstanceType"})
+"""What was asked for does not exist here; somewhere else it may."""
+
+QUOTAS = frozenset(
+    {
+        "VcpuLimitExceeded",
+        "InstanceLimitExceeded",
+        "MaxSpotInstanceCountExceeded",
+        "SpotInstanceLimitExceeded",
+    }
+)
+"""A quota of the account for instances is used up."""
+
 _REMEDIES = {
     "InsufficientInstanceCapacity": "AWS has no free capacity for this type in this zone: try "
     "later, another subnet (zone) or another aws_instance_type",
-    "VcpuLimitExceeded": "the account's vCPU quota for this family is used up: raise it in Service "
-    "Quotas (EC2, 'Running On-Demand ... instances'), or end other instances",
-    "InstanceLimitExceeded": "the account's instance quota is used up: raise it in Service Quotas "
-    "(EC2), or end other instances",
-    "MaxSpotInstanceCountExceeded": "the account's spot quota is used up: raise it in "
-    "Service Quotas",
+    "InsufficientFreeAddressesInSubnet": "the subnet has too few free addresses: name another one "
+    "in aws_subnet_id as well",
+    "SpotMaxPriceTooLow": "the spot price is above the highest price allowed for it",
+    "VcpuLimitExceeded": "a vCPU quota of the account is used up: raise it in Service Quotas, or "
+    "end other instances",
+    "InstanceLimitExceeded": "a quota of the account is used up: raise it in Service Quotas, or "
+    "end other instances",
+    "MaxSpotInstanceCountExceeded": "the account's spot quota, which is another one than for "
+    "on-demand instances, is used up: raise it in Service Quotas, end other spot instances, or "
+    "set market to on-demand",
+    "AuthFailure.ServiceLinkedRoleCreationNotPermitted": "the account has never used spot "
+    "instances: let an administrator run once 'aws iam create-service-linked-role "
+    "--aws-service-name spot.amazonaws.com'",
     "RequestLimitExceeded": "AWS throttles this account's calls: try again in a minute",
     "InvalidAMIID.NotFound": "there is no such image in this region: image ids differ by region",
     "InvalidAMIID.Malformed": "an image id looks like ami-0123456789abcdef0",

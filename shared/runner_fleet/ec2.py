@@ -15,6 +15,7 @@ from runner_fleet import __version__
 from runner_fleet.aws_failures import NO_CREDENTIALS, explained
 from runner_fleet.ec2_checks import Checks
 from runner_fleet.ec2_model import Image, Instance, Launch, Termination
+from runner_fleet.ec2_offers import Offers
 from runner_fleet.ec2_template import LaunchTemplate, TemplateName
 from runner_fleet.errors import CloudError, InputError
 
@@ -28,7 +29,7 @@ CONNECT_TIMEOUT = 5.0  # seconds
 READ_TIMEOUT = 30.0  # seconds; RunInstances for many instances takes several
 
 
-class Ec2(Checks):
+class Ec2(Checks, Offers):
     """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
 
     def __init__(self, region: str, agent: str = "") -> None:
@@ -76,15 +77,6 @@ class Ec2(Checks):
         once = Config(retries={"mode": "standard", "total_max_attempts": 1})
         return self._session.client("ec2", config=self._config.merge(once))
 
-    def architectures(self, instance_type: str) -> tuple[str, ...]:
-        """The architectures the type can run, e.g. ("x86_64",)."""
-        with explained(f"aws_instance_type {instance_type}"):
-            reply = self._client.describe_instance_types(
-                InstanceTypes=[instance_type]  # type: ignore[list-item]
-            )
-            processor = reply["InstanceTypes"][0].get("ProcessorInfo", {})
-        return tuple(str(name) for name in processor.get("SupportedArchitectures", ()))
-
     def image_by_id(self, image_id: str) -> Image:
         with explained(f"aws_image_id {image_id}"):
             found = self._client.describe_images(ImageIds=[image_id])["Images"]
@@ -130,7 +122,7 @@ class Ec2(Checks):
         sleep: Callable[[float], None] = time.sleep,
         give_up: Callable[[], bool] = lambda: False,
     ) -> list[Instance]:
-        """Launch all instances, in launch order; or none, with a `CloudError`.
+        """Launch `minimum` to `count` instances, in launch order; or none, with a `CloudError`.
 
         A call without a clear answer is repeated with the same client token, unless `give_up`
         says otherwise. When the error is `unsure`, look for the instances.
@@ -138,7 +130,7 @@ class Ec2(Checks):
         unsure = False
         for pause in (*LAUNCH_PAUSES, None):
             try:
-                with explained("launch"):
+                with explained(f"launch of {launch.market} {launch.instance_type}"):
                     reply = self._launch_client.run_instances(**launch.request())
                     launched = [Instance.parse(data) for data in reply["Instances"]]
                 return sorted(launched, key=lambda instance: instance.launch_index)
@@ -160,6 +152,10 @@ class Ec2(Checks):
     def instances_of(self, tag: str, value: str) -> dict[str, Instance]:
         """The instances that carry a tag, by id; EC2 shows terminated ones for about an hour."""
         return self._describe({"Name": f"tag:{tag}", "Values": [value]})
+
+    def instances_of_launch(self, client_token: str) -> dict[str, Instance]:
+        """The instances that a launch with this token made, by id."""
+        return self._describe({"Name": "client-token", "Values": [client_token]})
 
     def _describe(self, condition: Mapping[str, Any]) -> dict[str, Instance]:
         with explained("instances"):

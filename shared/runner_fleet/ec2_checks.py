@@ -95,9 +95,11 @@ class Checks:
 
     def dry_run(self, launch: Launch) -> None:
         """Return when EC2 would launch this; capacity and quotas are not looked at."""
-        with explained(f"launch of {launch.instance_type}"):
+        request = launch.request()
+        request["DryRun"] = True
+        with explained(f"launch of {launch.market} {launch.instance_type}"):
             try:
-                self._launch_client.run_instances(**launch.request(), DryRun=True)
+                self._launch_client.run_instances(**request)
             except ClientError as error:
                 if error.response.get("Error", {}).get("Code") != "DryRunOperation":
                     raise
@@ -140,20 +142,6 @@ class Checks:
                 Filters=[{"Name": "vpc-id", "Values": list(vpcs)}]
             )
             return [RouteTable.parse(data) for page in pages for data in page["RouteTables"]]
-
-    def zones_offering(self, types: Collection[str]) -> set[tuple[str, str]]:
-        """All pairs of an instance type and a zone that has it."""
-        condition = {"Name": "instance-type", "Values": list(types)}
-        with explained(f"zones of {', '.join(types)}"):
-            pages = self._client.get_paginator("describe_instance_type_offerings").paginate(
-                LocationType="availability-zone",
-                Filters=[condition],  # type: ignore[list-item]
-            )
-            return {
-                (str(data["InstanceType"]), data["Location"])
-                for page in pages
-                for data in page["InstanceTypeOfferings"]
-            }
 
     def roles_of_profile(self, profile: str) -> list[str]:
         """The role (one, or none) in an instance profile, given by name or ARN."""

@@ -28,6 +28,7 @@ class Instance:
     type: str
     zone: str
     launch_index: int
+    market: str = "on-demand"  # or spot
     state_reason: str = ""  # e.g. "Server.InsufficientInstanceCapacity: ..."; empty while it runs
 
     @property
@@ -47,6 +48,7 @@ class Instance:
             type=str(data["InstanceType"]),
             zone=data.get("Placement", {}).get("AvailabilityZone", ""),
             launch_index=data.get("AmiLaunchIndex", 0),
+            market="spot" if data.get("InstanceLifecycle") == "spot" else "on-demand",
             state_reason=reason.get("Message", "") or reason.get("Code", ""),
         )
 
@@ -86,7 +88,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Launch:
-    """What to launch: `count` equal instances, all or none."""
+    """What to launch: at least `minimum` (0: all) of `count` equal instances, or none."""
 
     image: Image
     instance_type: str
@@ -101,6 +103,8 @@ class Launch:
     hop_limit: int = 1  # of answers of the metadata service; a container's network is one more hop
     public_ip: bool | None = None  # None: as the subnet says
     template: LaunchTemplate | None = None
+    minimum: int = 0
+    market: str = "on-demand"  # or spot: EC2 may take the instances back, two minutes after notice
 
     def request(self) -> RunInstancesRequestTypeDef:
         """The parameters of RunInstances."""
@@ -108,7 +112,7 @@ class Launch:
         parameters |= {
             "ImageId": self.image.id,
             "InstanceType": self.instance_type,
-            "MinCount": self.count,
+            "MinCount": self.minimum or self.count,
             "MaxCount": self.count,
             "UserData": self.user_data,
             "ClientToken": self.client_token,
@@ -120,6 +124,14 @@ class Launch:
             },
             "TagSpecifications": [self._tags(kind) for kind in ("instance", "volume")],
         }
+        if self.market == "spot":
+            parameters["InstanceMarketOptions"] = {
+                "MarketType": "spot",
+                "SpotOptions": {
+                    "SpotInstanceType": "one-time",
+                    "InstanceInterruptionBehavior": "terminate",
+                },
+            }
         given = self.template.volumes if self.template else ()
         if mappings := self.volumes.mappings(self.image, given):
             parameters["BlockDeviceMappings"] = mappings

@@ -80,6 +80,10 @@ class CloudError(FleetError):
         super().__init__(message)
 
 
+class CapacityError(FleetError):
+    """EC2 had room for the fleet in none of the places, for as long as we tried."""
+
+
 class RunnerLostError(FleetError):
     """An instance ended, or did not come online in time."""
 

@@ -40,7 +40,10 @@ def refused(
         ({"aws_image_name": ""}, "aws_image_name: is required with aws_image_id 'latest'"),
         ({"repo": "gpu-tests"}, "repo: 'gpu-tests' is not a repository as owner/name"),
         ({"aws_instance_type": ""}, "aws_instance_type: is required"),
-        ({"aws_instance_type": "g4dn.huge"}, "aws_instance_type g4dn.huge: AWS refused"),
+        (
+            {"aws_instance_type": "g4dn.huge"},
+            "aws_instance_type: there is no g4dn.huge in us-east-1",
+        ),
         ({"pre_runner_script": "#" * 16384}, "the user data is"),
         (
             {"aws_image_id": "ami-0123456789abcdef0"},
@@ -97,7 +100,7 @@ def test_problems_of_both_services_come_together(actions: Actions, world: World)
         INPUTS | {"aws_instance_type": "g4dn.huge", "pre_runner_script": "#" * 16384},
         {"GH_PAT": "a-token-that-does-not-exist"},
     )
-    assert [line.split()[0] for line in lines] == ["GitHub", "aws_instance_type", "the"]
+    assert [line.split()[0] for line in lines] == ["GitHub", "aws_instance_type:", "the"]
 
 
 def test_no_way_to_github_is_one_line(actions: Actions, world: World) -> None:

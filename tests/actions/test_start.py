@@ -17,6 +17,7 @@ INPUTS = {
     "aws_image_id": "latest",
     "aws_instance_type": "g4dn.xlarge",
     "aws_home_dir": "/home/ubuntu",
+    "capacity_timeout": "0",
 }
 
 
@@ -319,25 +320,36 @@ def test_a_lost_launch_reply_does_not_launch_twice(actions: Actions, world: Worl
     assert len(live(world)) == 2
 
 
-def test_a_launch_whose_reply_is_lost_for_good_is_taken_back(
+def test_a_launch_whose_reply_is_lost_for_good_is_found_and_used(
     actions: Actions, world: World
 ) -> None:
     world.faults.add(Fault("RunInstances", when="drop", times=None))
-    result = actions.run("start-runner", INPUTS | {"instance_count": "2"})
-    assert result.status == 1
-    assert len(result.errors) == 1
-    assert len(world.ec2.instances()) == 2
-    assert_nothing_left(world)
+    inputs = {"instance_count": "2", "aws_instance_type": "g4dn.xlarge,g5.xlarge"}
+    result = actions.run("start-runner", INPUTS | inputs)
+    assert result.status == 0, result.log
+    assert sorted(json.loads(result.outputs["mapping"])) == sorted(live(world))
+    assert [instance.type for instance in world.ec2.instances()] == ["g4dn.xlarge"] * 2
 
 
-def test_a_launch_that_worked_before_a_refusal_is_taken_back(
-    actions: Actions, world: World
-) -> None:
+def test_a_launch_that_worked_before_a_refusal_is_used(actions: Actions, world: World) -> None:
     world.faults.add(Fault("RunInstances", when="drop"))
     world.faults.add(Fault("RunInstances", status=400, code="InvalidParameterValue", message="no"))
     result = actions.run("start-runner", INPUTS)
-    assert result.status == 1
+    assert result.status == 0, result.log
     assert len(world.ec2.instances()) == 1
+
+
+def test_a_signal_while_the_reply_of_a_launch_is_lost_takes_it_back(
+    actions: Actions, world: World
+) -> None:
+    world.faults.add(Fault("RunInstances", when="drop", times=None))
+    running = actions.begin("start-runner", INPUTS | {"instance_count": "2"})
+    until(lambda: len(live(world)) == 2, "the launch")
+    running.signal(signal.SIGINT)
+    result = running.result()
+    assert result.status == 130
+    assert "mapping" not in result.outputs
+    assert len(world.ec2.instances()) == 2
     assert_nothing_left(world)
 
 

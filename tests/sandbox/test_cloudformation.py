@@ -51,9 +51,7 @@ class Account:
 
     def client(self, service: Any) -> Any:
         if service not in self._clients:
-            self._clients[service] = self._session.client(
-                service, endpoint_url=self._world.ec2_url
-            )
+            self._clients[service] = self._session.client(service, endpoint_url=self._world.ec2_url)
         return self._clients[service]
 
     def close(self) -> None:
@@ -126,9 +124,7 @@ def test_trust_can_be_narrowed_and_a_provider_that_is_there_is_used(account: Acc
     assert stack.trust["Statement"][0]["Principal"] == {
         "Federated": f"arn:aws:iam::123456789012:oidc-provider/{GITHUB}"
     }
-    assert account.client("iam").list_open_id_connect_providers()[
-        "OpenIDConnectProviderList"
-    ] == []
+    assert account.client("iam").list_open_id_connect_providers()["OpenIDConnectProviderList"] == []
 
 
 def test_the_role_may_what_the_policy_beside_the_action_says(account: Account) -> None:
@@ -168,5 +164,3 @@ def test_the_role_starts_and_stops_runners_and_nothing_outside_of_its_regions(
     elsewhere = actions.run("start-runner", START | {"aws_region_name": "us-west-2"}, job)
     assert elsewhere.status == 1
     assert "lacks the permission ec2:RunInstances" in elsewhere.log
-
-

@@ -58,6 +58,17 @@ def allowed(action: str) -> list[str]:
     return sorted({name for statement in statements for name in names(statement)})
 
 
+def helpful() -> set[str]:
+    """What start-runner does without: checks and comparisons, which it then leaves out."""
+    kinds = ("OptionalCheck", "OptionalSkip", "OptionalCompare")
+    statements = filled("start-runner")["Statement"]
+    return {name for item in statements if item["Sid"].startswith(kinds) for name in names(item)}
+
+
+def needed() -> list[str]:
+    return [name for name in allowed("start-runner") if name not in helpful()]
+
+
 def judged(action: str, denied: str = "") -> dict[str, Any]:
     """The policy, less one AWS action."""
     policy = filled(action)
@@ -152,13 +163,28 @@ def test_the_policies_are_enough_to_start_and_to_stop(account: Account, world: W
     assert [instance.state for instance in world.ec2.instances()] == ["terminated"]
 
 
+def test_a_dry_run_says_what_it_may_not_check(account: Account) -> None:
+    everything = account.user("all", filled("start-runner"))
+    policy = filled("start-runner")
+    policy["Statement"] = [item for item in policy["Statement"] if not set(names(item)) & helpful()]
+    least = account.user("least", policy)
+    checked = account.run("start-runner", START | {"dry_run": "true"}, everything)
+    assert checked.status == 0, checked.log
+    assert "needs " not in checked.log
+    unchecked = account.run("start-runner", START | {"dry_run": "true"}, least)
+    assert unchecked.status == 0, unchecked.log
+    assert "not checked: subnets: needs ec2:DescribeSubnets" in unchecked.log
+    profile = f"not checked: instance profile {ROLE}: needs iam:GetInstanceProfile"
+    assert profile in unchecked.log
+
+
 def test_a_user_without_a_policy_can_do_nothing(account: Account) -> None:
     result = account.run("start-runner", START, account.user("nobody", None))
     assert result.status == 1
     assert result.outputs.keys() <= {"fleet_id", "region"}
 
 
-@pytest.mark.parametrize("denied", [name for name in allowed("start-runner") if name != TERMINATE])
+@pytest.mark.parametrize("denied", [name for name in needed() if name != TERMINATE])
 def test_start_fails_and_names_the_permission_it_lacks(
     account: Account, world: World, denied: str
 ) -> None:

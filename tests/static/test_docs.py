@@ -28,7 +28,10 @@ BOOT = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.sh"
 NO_FAILURES = (
     *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
     *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
-    *("… of … ended, … removed", "Waiting until …"),
+    *("### Dry run", "in …, … free", "through …, with", "EC2 would launch", "it takes an instance"),
+    *("Nothing that was checked", "the token may register", "dry run of RunInst", "with the role"),
+    *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
+    *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.

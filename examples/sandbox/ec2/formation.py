@@ -17,9 +17,9 @@ def prepare() -> None:
 
     with_gaps = parsing.clean_json
 
-    def without_gaps(template: Any, resources: Any) -> Any:
+    def without_gaps(resource_json: Any, resources_map: Any) -> Any:
         """A list without what is AWS::NoValue, as CloudFormation makes it."""
-        cleaned = with_gaps(template, resources)
+        cleaned = with_gaps(resource_json, resources_map)
         if isinstance(cleaned, list):
             return [item for item in cleaned if item is not None]
         return cleaned
@@ -67,9 +67,15 @@ def _teach_oidc_provider() -> None:
             return "AWS::IAM::OIDCProvider"
 
         @classmethod
-        def create_from_cloudformation_json(  # type: ignore[misc]
-            cls, resource_name: str, cloudformation_json: Any, account_id: str, *_: Any, **__: Any
+        def create_from_cloudformation_json(
+            cls,
+            resource_name: str,
+            cloudformation_json: Any,
+            account_id: str,
+            region_name: str,
+            **kwargs: Any,
         ) -> Provider:
+            del resource_name, region_name, kwargs  # moto's signature
             wanted = cloudformation_json["Properties"]
             made = iam_backends[account_id]["aws"].create_open_id_connect_provider(
                 url=wanted["Url"],

@@ -97,13 +97,13 @@ class Front:
     def _carry_out(self, request: Request, stale: float = 0.0) -> Reply:
         if request.service == "cloudformation":
             formation.prepare()
-        if request.service not in ("ec2", "ssm"):
+        if request.service not in ("ec2", "iam", "ssm"):
             return wire.hand_on(backend.application(), request)
         try:
             if request.operation == "RunInstances":
                 request = templates.applied(request)
             permissions.authorize(request, self._lifecycle.records)
-            if request.service == "ssm":
+            if request.service != "ec2":
                 return wire.hand_on(backend.application(), request)
             if stale and request.operation == "DescribeInstances":
                 return self._describing.instances(request, self._log.clock() - stale)

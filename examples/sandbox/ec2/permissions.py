@@ -1,4 +1,4 @@
-"""What an EC2 or SSM call needs to be allowed, and whether it is.
+"""What an EC2, IAM or SSM call needs to be allowed, and whether it is.
 
 The resources and condition keys are those of the service authorization reference ("Actions,
 resources, and condition keys for Amazon EC2"), as far as policies for launching and ending
@@ -41,6 +41,8 @@ def _refusal(service: str, arn: str, ask: Ask) -> Ec2Error:
     text += f" because no identity-based policy allows the {ask.action} action"
     if service == "ssm":
         return Ec2Error("AccessDeniedException", text, 400)
+    if service == "iam":
+        return Ec2Error("AccessDenied", text, 403)
     return Ec2Error(
         "UnauthorizedOperation", f"You are not authorized to perform this operation. {text}"
     )
@@ -50,6 +52,9 @@ def _needed(request: Request, records: dict[str, Record]) -> Iterator[Ask]:
     action = f"{request.service}:{request.operation}"
     if request.service == "ssm":
         yield from (Ask(action, arn) for arn in _parameters(request))
+    elif request.operation == "GetInstanceProfile":
+        name = request.text("InstanceProfileName")
+        yield Ask(action, f"arn:aws:iam::{backend.ACCOUNT}:instance-profile/{name}")
     elif request.operation == "RunInstances":
         yield from _launch(request)
     elif request.operation in _ON_INSTANCES:

@@ -7,29 +7,50 @@ from collections.abc import Sequence
 
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image
-from runner_fleet.errors import InputError
+from runner_fleet.errors import InputError, gathered
+from runner_fleet.provisioning.options.aws import of_region
 from runner_fleet.provisioning.options.machine import Machine
 
 _RESOLVE = "resolve:ssm:"
 _RUNNABLE = ("x86_64", "arm64")  # the architectures GitHub builds a runner for
 
 
-def choose_image(ec2: Ec2, options: Machine, instance_type: str) -> Image:
-    """The image of the options, fit for the instance type.
+def choose_images(ec2: Ec2, options: Machine, types: Sequence[str]) -> dict[str, Image]:
+    """By instance type the image of the options that fits it, for the types the region has.
 
-    Raises `InputError` when there is none, and `CloudError` when EC2 refuses to say.
+    Raises `InputError` with all that is wrong, and `CloudError` when EC2 refuses to say.
     """
-    supported = ec2.architectures(instance_type)
-    if options.image_id == "latest":
+    supported = ec2.architectures(types)
+    (image_id,) = of_region(options.image_ids, ec2.region) or ("",)
+    if image_id == "latest":
         found = ec2.images_by_name(options.image_owner, options.image_name)
-        image = newest(found, supported)
-        if image is None:
-            raise InputError(_no_match(ec2, options, instance_type, found, supported))
-        return _fit(image, options, instance_type, supported)
-    image_id = options.image_id
-    if image_id.startswith(_RESOLVE):
-        image_id = ec2.parameter(image_id.removeprefix(_RESOLVE))
-    return _fit(ec2.image_by_id(image_id), options, instance_type, supported)
+    else:
+        if image_id.startswith(_RESOLVE):
+            image_id = ec2.parameter(image_id.removeprefix(_RESOLVE))
+        found = [ec2.image_by_id(image_id)]
+    images: dict[str, Image] = {}
+    problems: list[str] = []
+    for name in types:
+        if name in supported:
+            with gathered(problems):
+                images[name] = _chosen(ec2, options, name, found, supported[name], image_id)
+    if problems:
+        raise InputError(*dict.fromkeys(problems))
+    return images
+
+
+def _chosen(
+    ec2: Ec2,
+    options: Machine,
+    instance_type: str,
+    found: Sequence[Image],
+    supported: Sequence[str],
+    image_id: str,
+) -> Image:
+    image = newest(found, supported) if image_id == "latest" else found[0]
+    if image is None:
+        raise InputError(_no_match(ec2, options, instance_type, found, supported))
+    return _fit(image, options, instance_type, supported)
 
 
 def newest(images: Sequence[Image], architectures: Sequence[str]) -> Image | None:

@@ -14,6 +14,9 @@ LABEL_LIMIT = 256
 """Characters of a label (actions/runner, src/Runner.Listener/Configuration/Validators.cs)."""
 
 
+_LARGEST_NUMBER = 1e6  # also keeps out NaN and infinity, which Python reads as JSON
+
+REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
 INSTANCE_ID = r"i-[0-9a-f]{8}([0-9a-f]{9})?"
 
 
@@ -78,15 +81,62 @@ class InputReader:
         value = self.text(name)
         if value.startswith("["):
             items = self._json(name, "a JSON array of strings")
-            if not isinstance(items, list):
-                return ()
-            found = [str(item) for item in items]
+            return self._words(name, items, pattern, hint) if isinstance(items, list) else ()
+        return self._words(name, value, pattern, hint)
+
+    def _words(self, name: str, value: object, pattern: str, hint: str) -> tuple[str, ...]:
+        """The ids in a string or a list; each that has not the form is a problem."""
+        if isinstance(value, list):
+            found = [str(item) for item in value]
         else:
-            found = re.split(r"[,\s]+", value.strip(",")) if value else []
+            found = re.split(r"[,\s]+", str(value).strip(", \t\r\n")) if value else []
         wrong = [item for item in found if not re.fullmatch(pattern, item)]
         for item in wrong:
             self.problem(name, f"{shown(item)} is not {hint}")
         return tuple(dict.fromkeys(item for item in found if item not in wrong))
+
+    def by_region(self, name: str, pattern: str, hint: str) -> dict[str, tuple[str, ...]]:
+        """Ids as `words` reads them, or a JSON object with such ids (or an array) for each region.
+
+        The key "" stands for every region; without a value there is no key at all.
+        """
+        if not self.text(name).startswith("{"):
+            found = self.words(name, pattern, hint)
+            return {"": found} if found else {}
+        data = self._json(name, 'a JSON object like {"us-east-1": "…"}')
+        regions: dict[str, tuple[str, ...]] = {}
+        for region, value in (data if isinstance(data, dict) else {}).items():
+            if not re.fullmatch(REGION, region):
+                self.problem(name, f"{shown(region)} is not a region like us-east-1")
+            elif not isinstance(value, str | list) or not value:
+                self.problem(name, f"{region}: needs a string or an array of strings")
+            else:
+                regions[region] = self._words(name, value, pattern, hint)
+        return regions
+
+    def numbers(self, name: str, pattern: str, hint: str) -> dict[str, float]:
+        """A JSON object of names to positive numbers."""
+        example = "a JSON object of numbers"
+        data = self._json(name, example) if self.text(name) else {}
+        if data is not None and not isinstance(data, dict):
+            self.problem(name, f"is not {example}")
+        numbers: dict[str, float] = {}
+        for key, value in (data if isinstance(data, dict) else {}).items():
+            if not re.fullmatch(pattern, key):
+                self.problem(name, f"{shown(key)} is not {hint}")
+            elif type(value) not in (int, float) or not 0 < value < _LARGEST_NUMBER:
+                self.problem(name, f"{key}: is not a number above 0")
+            else:
+                numbers[key] = float(value)
+        return numbers
+
+    def one_of(self, name: str, *values: str) -> str:
+        """One of some words; the first is the default."""
+        value = self.text(name, values[0])
+        if value not in values:
+            self.problem(name, f"{shown(value)} is not one of {', '.join(values)}")
+            return values[0]
+        return value
 
     def labels(self, name: str) -> tuple[str, ...]:
         """Labels separated by commas. The runner trims each and drops empty ones, and so do we."""

@@ -40,9 +40,7 @@ def group(name: str, found: Mapping[str, str], subnets: Iterable[Subnet]) -> Che
     return Check(what, OK, f"in {found[name]}")
 
 
-def zone(
-    instance_type: str, where: Iterable[Subnet], offered: Iterable[tuple[str, str]]
-) -> Check:
+def zone(instance_type: str, where: Iterable[Subnet], offered: Iterable[tuple[str, str]]) -> Check:
     """That a type is offered in the zone of a subnet: of one at least, where there are several."""
     what = f"zones of {instance_type}"
     pairs = set(offered)

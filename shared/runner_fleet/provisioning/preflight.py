@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -15,8 +15,9 @@ from runner_fleet.github import GitHub
 from runner_fleet.provisioning import network
 from runner_fleet.provisioning.check import NOT_CHECKED, OK, PROBLEM, Check, tried
 from runner_fleet.provisioning.identity import FLEET_TAG, Fleet
+from runner_fleet.provisioning.options.aws import of_region
 from runner_fleet.provisioning.options.start import StartOptions
-from runner_fleet.provisioning.prepare import Preparation
+from runner_fleet.provisioning.prepare import Plan, Preparation
 from runner_fleet.provisioning.user_data import LIMIT
 
 T = TypeVar("T")
@@ -39,54 +40,79 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Preflight:
-    """What a dry run works with. `mask` gets secrets that must not show in the log."""
+    """What a dry run works with: the same as a start."""
 
     options: StartOptions
     fleet: Fleet
     github: GitHub
-    ec2: Ec2
+    clouds: Mapping[str, Ec2]  # by region
     mask: Callable[[str], None]
+    say: Callable[[str], None]
 
     def run(self) -> list[Check]:
         """All checks. Raises nothing but for bugs: what is wrong is a `Check`, too."""
-        launches: tuple[Launch, ...] = ()
-        checks: list[Check] = []
-        preparation = Preparation(self.options, self.fleet, self.github, self.ec2, self.mask)
+        plan, checks = None, list[Check]()
         try:
-            launches = (preparation.launch(),)
+            plan = Preparation(
+                self.options, self.fleet, self.github, self.clouds, self.mask, self.say
+            ).plan()
         except FleetError as error:
             checks += [Check("preparation", PROBLEM, line) for line in error.lines]
-        if launches:
-            checks += self._prepared(launches)
-        found = RegionCheck(self.ec2, self.fleet, self._wanted(launches)).run()
-        return [*checks, *(check.of(self.ec2.region) for check in found)]
+        launches = self._launches(plan) if plan else {}
+        if plan:
+            checks += self._prepared(plan)
+        with ThreadPoolExecutor(len(self.clouds)) as pool:
+            found = {
+                region: pool.submit(
+                    RegionCheck(ec2, self.fleet, self._wanted(region, launches.get(region, ()))).run
+                )
+                for region, ec2 in self.clouds.items()
+            }
+        for region, asked in found.items():
+            checks += (check.of(region) for check in asked.result())
+        return checks
 
-    def _prepared(self, launches: tuple[Launch, ...]) -> Iterator[Check]:
+    def _launches(self, plan: Plan) -> dict[str, tuple[Launch, ...]]:
+        """What a start would try, by region."""
+        found: dict[str, list[Launch]] = {}
+        for number, candidate in enumerate(plan.candidates):
+            launch = plan.launch(
+                candidate,
+                count=self.options.placement.count,
+                minimum=self.options.placement.minimum,
+                user_data=plan.script(),
+                tags={},
+                client_token=self.fleet.client_token(f"dry run {number}"),
+            )
+            found.setdefault(candidate.region, []).append(launch)
+        return {region: tuple(each) for region, each in found.items()}
+
+    def _prepared(self, plan: Plan) -> Iterator[Check]:
         yield Check(f"GitHub, {self.fleet.repository}", OK, "the token may register runners")
-        for launch in launches:
-            image = launch.image
+        for (region, kind), image in plan.images.items():
             named = f"{image.id} ({image.name}) for {image.architecture}"
-            yield Check(f"image for {launch.instance_type}", OK, named)
-        size = len(launches[0].user_data.encode())
+            yield Check(f"image for {kind}", OK, named, region)
+        size = len(plan.script().encode())
         yield Check("user data", OK, f"{size} of {LIMIT} bytes")
 
-    def _wanted(self, launches: tuple[Launch, ...]) -> Wanted:
+    def _wanted(self, region: str, launches: tuple[Launch, ...]) -> Wanted:
         placement, machine = self.options.placement, self.options.machine
         template = launches[0].template if launches else None
-        types = (placement.instance_type, *(launch.instance_type for launch in launches))
+        groups = of_region(machine.security_group_ids, region) or ()
+        subnets = placement.subnets_of(region)
+        if template:
+            groups = groups or template.security_group_ids
+            subnets = subnets or tuple(filter(None, (template.subnet_id,)))
+        types = (*placement.instance_types, *(launch.instance_type for launch in launches))
         return Wanted(
-            instance_types=_distinct(types),
-            subnet_ids=_distinct((placement.subnet_id or (template.subnet_id if template else ""),)),
-            group_ids=machine.security_group_ids or (template.security_group_ids if template else ()),
+            instance_types=tuple(dict.fromkeys(types)),
+            subnet_ids=subnets,
+            group_ids=groups,
             profile=machine.instance_profile or (template.instance_profile if template else ""),
             public_ip=machine.public_ip,
-            addresses=placement.count,
+            addresses=placement.minimum,
             launches=launches,
         )
-
-
-def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value for value in values if value))
 
 
 @dataclass(frozen=True)
@@ -121,8 +147,8 @@ class RegionCheck:
         )
         subnets, failure = _answer(listing, "subnets", "ec2:DescribeSubnets")
         yield from failure
-        if subnets is not None:
-            yield from self._in_subnets(pool, subnets, groups, offers)
+        for found in subnets:
+            yield from self._in_subnets(pool, found, groups, offers)
         if profile:
             yield profile.result()
         for attempt in tries:
@@ -149,17 +175,18 @@ class RegionCheck:
             yield Check("default VPC", PROBLEM, text)
         vpcs, failure = _answer(groups, "security groups", "ec2:DescribeSecurityGroups")
         yield from failure
-        for name in wanted.group_ids if vpcs is not None else ():
-            yield network.group(name, vpcs or {}, found.values())
+        for known in vpcs:
+            yield from (network.group(name, known, found.values()) for name in wanted.group_ids)
         pairs, failure = _answer(offers, "zones", "ec2:DescribeInstanceTypeOfferings")
         yield from failure
-        if pairs is not None and found:
+        for offered in pairs if found else ():
             for kind in wanted.instance_types:
-                yield network.zone(kind, found.values(), pairs)
+                yield network.zone(kind, found.values(), offered)
         routes, failure = _answer(tables, "way out", "ec2:DescribeRouteTables")
         yield from failure
-        for each in found.values() if routes is not None else ():
-            yield network.way_out(each, routes or (), wanted.public_ip)
+        for each in routes:
+            for subnet in found.values():
+                yield network.way_out(subnet, each, wanted.public_ip)
 
     def _dry_run(self, launch: Launch) -> Check:
         def ask() -> str:
@@ -167,7 +194,8 @@ class RegionCheck:
             return "EC2 would launch it, capacity and quotas aside"
 
         place = f" in {launch.subnet_id}" if launch.subnet_id else ""
-        return tried(f"dry run of RunInstances, {launch.instance_type}{place}", ask)
+        kind = f"{launch.market} {launch.instance_type}"
+        return tried(f"dry run of RunInstances, {kind}{place}", ask)
 
     def _find(self) -> str:
         self.ec2.instances_of(FLEET_TAG, self.fleet.id)
@@ -186,8 +214,8 @@ class RegionCheck:
         return check
 
 
-def _answer(asked: Future[T], what: str, permission: str) -> tuple[T | None, list[Check]]:
-    """The answer, or the check that says why there is none."""
+def _answer(asked: Future[T], what: str, permission: str) -> tuple[list[T], list[Check]]:
+    """The one answer, or the one check that says why there is none."""
     found: list[T] = []
 
     def ask() -> str:
@@ -195,4 +223,4 @@ def _answer(asked: Future[T], what: str, permission: str) -> tuple[T | None, lis
         return ""
 
     check = tried(what, ask, permission)
-    return (found[0], []) if found else (None, [check])
+    return found, [] if found else [check]

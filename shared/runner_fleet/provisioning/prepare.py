@@ -1,30 +1,94 @@
-"""Everything that can be wrong before money is spent: checked, and made into a launch."""
+"""Everything that can be wrong before money is spent: checked, and made into a plan."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image, Launch
 from runner_fleet.ec2_template import LaunchTemplate
 from runner_fleet.errors import InputError, gathered
 from runner_fleet.github import GitHub, RunnerArchive
-from runner_fleet.provisioning.identity import Fleet
-from runner_fleet.provisioning.image import choose_image
+from runner_fleet.provisioning.candidates import Candidate
+from runner_fleet.provisioning.identity import TAG_PREFIX, Fleet
+from runner_fleet.provisioning.offers import Survey, survey, to_try
+from runner_fleet.provisioning.options.aws import of_region
 from runner_fleet.provisioning.options.machine import Machine
 from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.user_data import Boot, user_data
 
+TOKEN_AGE = 1800.0
+"""Seconds after which a registration token is fetched anew for the next launch. It is valid for
+one hour, and the instance has yet to boot (GitHub REST API, self-hosted runners)."""
+
+PRICE_TAG = f"{TAG_PREFIX}usd-per-hour"
+
+
+@dataclass
+class Script:
+    """The user data; always with a registration token that is young enough."""
+
+    boot: Boot
+    fleet: Fleet
+    token: str = field(repr=False)
+    fetch: Callable[[], str]
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        """Raises `InputError` when the user data is larger than EC2 takes."""
+        self._made = self.clock()
+        self._text = user_data(self.boot, self.fleet, self.token)
+
+    def __call__(self) -> str:
+        if self.clock() - self._made > TOKEN_AGE:
+            self.token = self.fetch()
+            self.__post_init__()
+        return self._text
+
 
 @dataclass(frozen=True)
-class Choice:
-    """What is launched, as inputs and launch template have it together."""
+class Plan:
+    """What to launch, and where it may be tried, in order."""
 
-    image: Image
-    instance_type: str
-    template: LaunchTemplate | None
+    candidates: tuple[Candidate, ...]
+    images: Mapping[tuple[str, str], Image]  # by region and instance type
+    templates: Mapping[str, LaunchTemplate]  # by region
+    machine: Machine
+    tags: Mapping[str, str]
+    script: Script
+
+    def launch(
+        self,
+        candidate: Candidate,
+        *,
+        count: int,
+        minimum: int,
+        user_data: str,
+        tags: Mapping[str, str],
+        client_token: str,
+    ) -> Launch:
+        price = candidate.usd_per_hour
+        priced = {} if price is None else {PRICE_TAG: f"{price:.6g}"}
+        return Launch(
+            image=self.images[candidate.region, candidate.instance_type],
+            instance_type=candidate.instance_type,
+            count=count,
+            minimum=minimum,
+            market=candidate.market,
+            user_data=user_data,
+            client_token=client_token,
+            tags={**self.tags, **priced, **tags},
+            subnet_id=candidate.subnet_id or None,
+            security_group_ids=of_region(self.machine.security_group_ids, candidate.region) or (),
+            instance_profile=self.machine.instance_profile or None,
+            volumes=self.machine.volumes,
+            hop_limit=self.machine.hop_limit,
+            public_ip=self.machine.public_ip,
+            template=self.templates.get(candidate.region),
+        )
 
 
 @dataclass(frozen=True)
@@ -34,42 +98,53 @@ class Preparation:
     options: StartOptions
     fleet: Fleet
     github: GitHub
-    ec2: Ec2
+    clouds: Mapping[str, Ec2]  # by region
     mask: Callable[[str], None]
+    say: Callable[[str], None]
+    clock: Callable[[], float] = time.monotonic
 
-    def launch(self) -> Launch:
-        """The launch; raises all problems at once."""
+    def plan(self) -> Plan:
+        """The plan; raises all problems at once."""
         problems: list[str] = []
+        regions = self.options.placement.regions
         # EC2 is asked meanwhile: making its client takes as long as GitHub's replies.
-        with ThreadPoolExecutor(1) as pool:
-            choosing = pool.submit(self._choose)
+        with ThreadPoolExecutor(len(regions)) as pool:
+            asked = {name: pool.submit(survey, self.clouds[name], self.options) for name in regions}
             token, archives = "", list[RunnerArchive]()
             with gathered(problems):
-                token = self.github.registration_token()
-                self.mask(token)
+                token = self._registration_token()
                 archives = self.github.runner_archives()
-        choice, script = None, ""
+        surveys = _answers(asked, problems)
+        candidates: list[Candidate] = []
+        if len(surveys) == len(regions):
+            with gathered(problems):
+                candidates = to_try(self.options.placement, surveys, self.say)
+        script = None
         with gathered(problems):
-            choice = choosing.result()
-        with gathered(problems):
-            script = user_data(self._boot(archives), self.fleet, token)
-        if problems or choice is None:
+            script = Script(
+                self._boot(archives), self.fleet, token, self._registration_token, self.clock
+            )
+        if problems or script is None:
             raise InputError(*problems)
-        return self._launch(choice, script)
+        machine = self.options.machine
+        name = {} if "Name" in machine.tags else {"Name": f"runner-fleet {self.fleet.repository}"}
+        return Plan(
+            candidates=tuple(candidates),
+            images={
+                (region, instance_type): image
+                for region, found in surveys.items()
+                for instance_type, image in found.images.items()
+            },
+            templates={name: one.template for name, one in surveys.items() if one.template},
+            machine=machine,
+            tags=name | machine.tags | self.fleet.tags(),
+            script=script,
+        )
 
-    def _choose(self) -> Choice:
-        """Image, type and template; what is not asked for is the template's."""
-        self.ec2.check_region()
-        self.ec2.check_credentials()
-        machine, template = self.options.machine, None
-        instance_type = self.options.placement.instance_type
-        if machine.template:
-            template = self.ec2.launch_template(machine.template)
-            template.check(public_ip=machine.public_ip)
-            instance_type = instance_type or template.instance_type
-            machine = replace(machine, image_id=machine.image_id or template.image_id)
-            check_complete(machine, instance_type)
-        return Choice(choose_image(self.ec2, machine, instance_type), instance_type, template)
+    def _registration_token(self) -> str:
+        token = self.github.registration_token()
+        self.mask(token)
+        return token
 
     def _boot(self, archives: list[RunnerArchive]) -> Boot:
         access, boot = self.options.github, self.options.boot
@@ -82,35 +157,13 @@ class Preparation:
             pre_script=boot.pre_script,
         )
 
-    def _launch(self, choice: Choice, script: str) -> Launch:
-        placement, machine = self.options.placement, self.options.machine
-        name = {} if "Name" in machine.tags else {"Name": f"runner-fleet {self.fleet.repository}"}
-        return Launch(
-            image=choice.image,
-            instance_type=choice.instance_type,
-            template=choice.template,
-            count=placement.count,
-            user_data=script,
-            client_token=self.fleet.client_token(placement.subnet_id),
-            tags=name | machine.tags | self.fleet.tags(),
-            subnet_id=placement.subnet_id or None,
-            security_group_ids=machine.security_group_ids,
-            instance_profile=machine.instance_profile or None,
-            volumes=machine.volumes,
-            hop_limit=machine.hop_limit,
-            public_ip=machine.public_ip,
-        )
 
-
-def check_complete(machine: Machine, instance_type: str) -> None:
-    """Raises `InputError` for what neither the inputs nor the launch template name."""
-    missing = [
-        f"{name}: is required, as launch template {machine.template} names none"
-        for name, value in (
-            ("aws_image_id", machine.image_id),
-            ("aws_instance_type", instance_type),
-        )
-        if not value
-    ]
-    if missing:
-        raise InputError(*missing)
+def _answers(asked: Mapping[str, Future[Survey]], problems: list[str]) -> dict[str, Survey]:
+    """What the regions answered; a problem says which region has it when there are several."""
+    surveys: dict[str, Survey] = {}
+    for region, answer in asked.items():
+        found: list[str] = []
+        with gathered(found):
+            surveys[region] = answer.result()
+        problems += [f"{region}: {line}" if len(asked) > 1 else line for line in found]
+    return surveys

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from runner_fleet.provisioning.attempts import Attempt
 from runner_fleet.provisioning.check import PROBLEM, Check
+from runner_fleet.provisioning.identity import runner_name
 from runner_fleet.provisioning.take_back import Taken
-from runner_fleet.provisioning.wait import BOOTING, ONLINE, Progress
+from runner_fleet.provisioning.wait import BOOTING, LAUNCHED, ONLINE, REGISTERED, Progress
+
+_PHASES = (LAUNCHED, BOOTING, REGISTERED, ONLINE)
+_SHOWN = 200
+"""Rows of attempts: GitHub shows 1 MiB of summary, and nobody reads as much."""
 
 _MARKS = {PROBLEM: f"**{PROBLEM}**"}
 
@@ -16,22 +22,32 @@ def counted(things: Collection[object], name: str) -> str:
     return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
 
 
-def started(progress: Progress, fleet_id: str, region: str) -> str:
-    """The instances of a start, with the seconds each took to get to a phase."""
+def started(
+    progress: Progress, fleet_id: str, attempts: Sequence[Attempt], max_lifetime: int
+) -> str:
+    """The instances of a start, with the seconds each took to get to a phase.
+
+    `max_lifetime`: minutes after which they end in any case.
+    """
+    place = attempts[-1].candidate
     rows = [
         [
             f"`{progress.labels[key]}`",
             f"`{key}`",
             instance.type,
             instance.zone,
-            *(_seconds(progress, key, phase) for phase in (BOOTING, ONLINE)),
+            instance.market,
+            f"`{runner_name(progress.labels[key], key)}`",
+            *(_seconds(progress, key, phase) for phase in _PHASES),
         ]
         for key, instance in progress.instances.items()
     ]
-    heading = ["Runner label", "Instance", "Type", "Zone", "Running", "Online"]
+    heading = ["Runner label", "Instance", "Type", "Zone", "Market", "Runner"]
     return (
-        f"### Started {counted(rows, 'runner')} in {region}\n\n{_table(heading, rows)}\n\n"
+        f"### Started {counted(rows, 'runner')} in {place.region}\n\n"
+        f"{_table([*heading, *(phase.capitalize() for phase in _PHASES)], rows)}\n\n"
         f"Seconds since the launch, as seen by polling. Fleet `{fleet_id}`."
+        f"{_estimate(place.usd_per_hour, len(rows), max_lifetime)}{failed(attempts)}"
     )
 
 
@@ -43,6 +59,39 @@ def checked(checks: Sequence[Check]) -> str:
     ]
     table = _table(["Result", "Checked", "Region", "Detail"], rows)
     return f"### Dry run: nothing was launched\n\n{table}"
+
+
+def _estimate(usd_per_hour: float | None, count: int, max_lifetime: int) -> str:
+    if usd_per_hour is None:
+        return ""
+    hourly = usd_per_hour * count
+    return (
+        f" About ${hourly:.4g} an hour for all, at most ${hourly * max_lifetime / 60:.4g} until "
+        "`max_lifetime_minutes`, without volumes and traffic."
+    )
+
+
+def failed(attempts: Sequence[Attempt]) -> str:
+    """The attempts to launch, when one of them failed."""
+    if all(attempt.launched for attempt in attempts):
+        return ""
+    rows = [
+        [
+            str(attempt.number),
+            attempt.candidate.market,
+            attempt.candidate.instance_type,
+            attempt.candidate.zone or attempt.candidate.region,
+            attempt.candidate.subnet_id or "-",
+            attempt.outcome,
+            f"{attempt.began:.1f}",
+            f"{attempt.seconds:.1f}",
+        ]
+        for attempt in attempts[:_SHOWN]
+    ]
+    heading = ["Pass", "Market", "Type", "Where", "Subnet", "Answer", "After (s)", "Took (s)"]
+    more = len(attempts) - len(rows)
+    rest = f"\n\nand {more} more." if more else ""
+    return f"\n\n### Attempts to launch\n\n{_table(heading, rows)}{rest}"
 
 
 def stopped(taken: Taken) -> str:

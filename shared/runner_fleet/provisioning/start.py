@@ -1,9 +1,9 @@
-"""Start a fleet: check before paying, launch all, wait for all; on any failure take all back."""
+"""Start a fleet: check before paying, launch it, wait for all; on any failure take all back."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from runner_fleet.cancel import Cancellation
@@ -12,6 +12,7 @@ from runner_fleet.ec2_model import Instance
 from runner_fleet.github import GitHub
 from runner_fleet.provisioning.identity import Fleet
 from runner_fleet.provisioning.options.start import StartOptions
+from runner_fleet.provisioning.placing import Placing, Trail
 from runner_fleet.provisioning.prepare import Preparation
 from runner_fleet.provisioning.undo import WayBack
 from runner_fleet.provisioning.wait import Progress, wait_until_online
@@ -22,36 +23,46 @@ class Start:
     """One start: what it works with.
 
     `say` gets progress lines, `warn` what is left behind, `mask` secrets that must not show in
-    the log, `launched` the instances.
+    the log, `launched` the instances. `trail` tells afterwards what was tried.
     """
 
     options: StartOptions
     fleet: Fleet
     github: GitHub
-    ec2: Ec2
+    clouds: Mapping[str, Ec2]  # by region
     say: Callable[[str], None]
     warn: Callable[[str], None]
     mask: Callable[[str], None]
-    launched: Callable[[dict[str, str]], None]  # instance id to label, as soon as it is known
+    launched: Callable[[dict[str, str], str], None]  # instance id to label; the region
+    trail: Trail = field(default_factory=Trail)
     cancellation: Cancellation = field(default_factory=Cancellation)
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
     def run(self) -> Progress:
         """All runners online; or everything taken back, and the `FleetError` that says why."""
-        launch = Preparation(self.options, self.fleet, self.github, self.ec2, self.mask).launch()
-        instances: list[Instance] = []
-        with self._way_back().open(instances):
-            # A reply that comes while we are being cancelled must not be lost.
-            with self.cancellation.shield():
-                stopping = self.cancellation.is_requested
-                instances += self.ec2.launch(launch, self.sleep, give_up=stopping)
-                self.launched(self._mapping(instances))
+        placement, trail = self.options.placement, self.trail
+        plan = Preparation(
+            self.options, self.fleet, self.github, self.clouds, self.mask, self.say, self.clock
+        ).plan()
+        with self._way_back().open():
+            Placing(
+                fleet=self.fleet,
+                plan=plan,
+                clouds=self.clouds,
+                timeout=placement.timeout,
+                trail=trail,
+                say=self.say,
+                launched=self._tell,
+                cancellation=self.cancellation,
+                clock=self.clock,
+                sleep=self.sleep,
+            ).place(placement.count, placement.minimum, plan.script)
             self.github.patience.ends_in(self.options.timeout)
             return wait_until_online(
-                instances,
+                trail.instances,
                 self.fleet,
-                self.ec2,
+                self.clouds[trail.region],
                 self.github,
                 timeout=self.options.timeout,
                 say=self.say,
@@ -64,12 +75,15 @@ class Start:
             fleet=self.fleet,
             count=self.options.placement.count,
             github=self.github,
-            ec2=self.ec2,
+            clouds=self.clouds,
+            trail=self.trail,
             say=self.say,
             warn=self.warn,
             cancellation=self.cancellation,
             sleep=self.sleep,
         )
 
-    def _mapping(self, instances: list[Instance]) -> dict[str, str]:
-        return {instance.id: self.fleet.labels[instance.launch_index] for instance in instances}
+    def _tell(self, instances: list[Instance]) -> None:
+        labels = self.fleet.labels
+        mapping = {instance.id: labels[instance.launch_index] for instance in instances}
+        self.launched(mapping, self.trail.region)

@@ -9,6 +9,7 @@ from runner_fleet.ec2_checks import RouteTable, Subnet
 from runner_fleet.provisioning import network
 from runner_fleet.provisioning.check import Check
 
+EVERYWHERE = {"DestinationCidrBlock": "0.0.0.0/0"}
 PRIVATE = Subnet("subnet-1", vpc="vpc-1", zone="us-east-1a", free=3, gives_public=False)
 PUBLIC = replace(PRIVATE, id="subnet-2", zone="us-east-1b", gives_public=True)
 
@@ -75,10 +76,12 @@ def test_one_zone_that_offers_the_type_is_enough() -> None:
             [table("igw-1")],
             False,
             "warning",
-            "subnet-2 leads to an internet gateway, which serves public addresses only, and gives "
-            "none: set associate_public_ip to true",
+            (
+                "subnet-2 leads to an internet gateway, which serves public addresses only, and "
+                "gives none: set associate_public_ip to true"
+            ),
         ),
-        (PRIVATE, [table("igw-1")], None, "warning", "subnet-1 leads to an internet gateway, which"),
+        (PRIVATE, [table("igw-1")], None, "warning", "subnet-1 leads to an internet gateway"),
         (PRIVATE, [table("")], None, "warning", "subnet-1 has no default route: runners reach"),
         (PRIVATE, [table("nat-1", vpc="vpc-2")], None, "warning", "subnet-1 has no default route"),
     ],
@@ -94,14 +97,12 @@ def test_a_way_out_is_a_nat_or_a_public_address(
     ("routes", "default"),
     [
         ([{"DestinationCidrBlock": "10.0.0.0/16", "GatewayId": "local"}], ""),
-        ([{"DestinationCidrBlock": "0.0.0.0/0", "GatewayId": "igw-1", "State": "active"}], "igw-1"),
-        ([{"DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": "nat-1", "State": "blackhole"}], ""),
-        ([{"DestinationCidrBlock": "0.0.0.0/0", "CoreNetworkArn": "arn:…"}], "another target"),
+        ([{**EVERYWHERE, "GatewayId": "igw-1", "State": "active"}], "igw-1"),
+        ([{**EVERYWHERE, "NatGatewayId": "nat-1", "State": "blackhole"}], ""),
+        ([{**EVERYWHERE, "CoreNetworkArn": "arn:…"}], "another target"),
     ],
 )
-def test_only_a_default_route_that_works_is_one(
-    routes: list[dict[str, str]], default: str
-) -> None:
+def test_only_a_default_route_that_works_is_one(routes: list[dict[str, str]], default: str) -> None:
     joined = [{"Main": True}, {"SubnetId": "subnet-1"}]
     parsed = RouteTable.parse({"VpcId": "vpc-1", "Associations": joined, "Routes": routes})
     assert parsed == RouteTable("vpc-1", frozenset({"subnet-1"}), main=True, default=default)

@@ -32,7 +32,7 @@ def problems(environ: dict[str, str] | None = None, /, **inputs: str) -> list[st
 def test_two_inputs_are_enough() -> None:
     options = parsed()
     assert options.placement.count == 1
-    assert options.placement.region == "us-east-1"
+    assert options.placement.regions == ("us-east-1",)
     assert options.timeout == 1200
     assert options.boot.max_lifetime == 360
     assert options.machine.volumes == Volumes(size=None, type="", encrypted=True, kms_key="")
@@ -44,7 +44,7 @@ def test_two_inputs_are_enough() -> None:
 
 def test_an_image_name_alone_means_the_newest_of_that_name() -> None:
     options = start_options({"aws_image_name": "Ubuntu", "aws_instance_type": "t3.small"}, ENVIRON)
-    assert options.machine.image_id == "latest"
+    assert options.machine.image_ids == {"": ("latest",)}
 
 
 def test_latest_without_a_name_is_refused() -> None:
@@ -127,10 +127,9 @@ def test_a_label_that_could_hurt_is_refused(label: str) -> None:
     "text", ["sg-11111111,sg-22222222", "sg-11111111 sg-22222222", '["sg-11111111", "sg-22222222"]']
 )
 def test_security_groups_are_one_or_several(text: str) -> None:
-    assert parsed(aws_security_group_id=text).machine.security_group_ids == (
-        "sg-11111111",
-        "sg-22222222",
-    )
+    assert parsed(aws_security_group_id=text).machine.security_group_ids == {
+        "": ("sg-11111111", "sg-22222222")
+    }
 
 
 def test_an_arn_of_a_role_is_no_instance_profile() -> None:
@@ -250,7 +249,7 @@ def test_a_key_is_an_id_an_arn_or_an_alias(key: str) -> None:
 )
 def test_a_launch_template_may_name_image_and_type(text: str, template: TemplateName) -> None:
     machine = start_options({"aws_launch_template": text}, ENVIRON).machine
-    assert (machine.template, machine.image_id) == (template, "")
+    assert (machine.template, machine.image_ids) == (template, {})
 
 
 @pytest.mark.parametrize("text", ["ab", "gpu:latest", "gpu:", "a template", "gpu:$Newest"])

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
-from runner_fleet.provisioning.inputs import InputReader
+from runner_fleet.provisioning.inputs import REGION, InputReader
 
-REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
+T = TypeVar("T")
+
+
+def of_region(values: Mapping[str, T], region: str) -> T | None:
+    """The value for a region, of those `InputReader.by_region` read."""
+    return values.get(region, values.get(""))
 
 
 def check_aws(read: InputReader, environ: Mapping[str, str]) -> None:
@@ -27,3 +33,14 @@ def region(read: InputReader, environ: Mapping[str, str]) -> str:
         read.problem(name, "is required, as AWS_REGION is not set either")
     region = read.matching(name, REGION, "a region like us-east-1", default)
     return region if region == read.text(name, default) else ""
+
+
+def regions(read: InputReader, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """One or several, the preferred one first; empty when the input is wrong."""
+    name = "aws_region_name"
+    default = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
+    if not read.text(name):
+        if not default:
+            read.problem(name, "is required, as AWS_REGION is not set either")
+        return (default,) if default else ()
+    return read.words(name, REGION, "a region like us-east-1")

@@ -16,10 +16,11 @@ _OWN_TAGS = 10  # those of identity.Fleet.tags, and Name
 @dataclass(frozen=True)
 class Machine:
     template: TemplateName | None
-    image_id: str  # ami-…, "latest" or "resolve:ssm:…"; empty: the template's
+    image_ids: dict[str, tuple[str, ...]]  # by region ("": every one): ami-…, "latest",
+    # "resolve:ssm:…"; exactly one each. Empty: the template's
     image_name: str
     image_owner: str
-    security_group_ids: tuple[str, ...]
+    security_group_ids: dict[str, tuple[str, ...]]  # by region, "" for every one
     instance_profile: str
     volumes: Volumes
     hop_limit: int
@@ -29,10 +30,10 @@ class Machine:
 
 def machine(read: InputReader) -> Machine:
     template = _template(read)
-    image_id, image_name = _image(read, template)
+    image_ids, image_name = _image(read, template)
     return Machine(
         template=template,
-        image_id=image_id,
+        image_ids=image_ids,
         image_name=image_name,
         image_owner=read.matching(
             "aws_image_owner",
@@ -40,7 +41,7 @@ def machine(read: InputReader) -> Machine:
             "an account id of 12 digits, or one of self, amazon, aws-marketplace",
             default="amazon",
         ),
-        security_group_ids=read.words(
+        security_group_ids=read.by_region(
             "aws_security_group_id",
             r"sg-[0-9a-f]{8,17}",
             "a security group id (sg-0123456789abcdef0)",
@@ -65,23 +66,28 @@ def _template(read: InputReader) -> TemplateName | None:
     return TemplateName(name, version or "$Default") if name else None
 
 
-def _image(read: InputReader, template: TemplateName | None) -> tuple[str, str]:
+def _image(
+    read: InputReader, template: TemplateName | None
+) -> tuple[dict[str, tuple[str, ...]], str]:
     """`aws_image_id` and `aws_image_name`: one of them is needed, but for a template with one."""
     before = len(read.problems)
-    image_id = read.matching(
+    image_ids = read.by_region(
         "aws_image_id",
         r"ami-[0-9a-f]{8,17}|latest|resolve:ssm:[A-Za-z0-9_.:/-]+",
         "an image id (ami-0123456789abcdef0), 'latest' or 'resolve:ssm:/name/of/parameter'",
-        default="latest" if read.text("aws_image_name") else "",
     )
+    if any(len(ids) > 1 for ids in image_ids.values()):
+        read.problem("aws_image_id", "takes one image (for each region)")
     image_name = read.text("aws_image_name")
-    if image_id == "latest" and not image_name:
+    if image_name and not image_ids:
+        image_ids = {"": ("latest",)}
+    if ("latest",) in image_ids.values() and not image_name:
         read.problem(
             "aws_image_name", "is required with aws_image_id 'latest': how its name begins"
         )
-    elif not image_id and not template and len(read.problems) == before:
+    elif not image_ids and not template and len(read.problems) == before:
         read.problem("aws_image_id", "is required (or aws_image_name, for the newest of that name)")
-    return image_id, image_name
+    return image_ids, image_name
 
 
 def _tags(read: InputReader) -> dict[str, str]:

@@ -11,7 +11,11 @@ from runner_fleet.provisioning.options.aws import check_aws
 from runner_fleet.provisioning.options.boot import BootOptions, boot_options
 from runner_fleet.provisioning.options.github import GitHubAccess, github_access
 from runner_fleet.provisioning.options.machine import Machine, machine
-from runner_fleet.provisioning.options.placement import Placement, placement
+from runner_fleet.provisioning.options.placement import (
+    Placement,
+    check_map,
+    placement,
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,10 @@ def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> Star
         timeout=read.integer("gh_timeout", 1200),
         dry_run=read.boolean("dry_run"),
     )
+    regions = options.placement.regions
+    check_map(read, "aws_image_id", options.machine.image_ids, regions)
+    check_map(read, "aws_subnet_id", options.placement.subnet_ids, regions)
+    check_map(read, "aws_security_group_id", options.machine.security_group_ids, regions)
     check_aws(read, environ)
     read.finish()
     return options

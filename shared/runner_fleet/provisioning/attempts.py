@@ -1,0 +1,44 @@
+"""What was tried to launch a fleet, and how it went."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runner_fleet.provisioning.candidates import Candidate
+
+_SHOWN = 12
+"""Rows of a list of failures that still help; the summary has all of them."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One RunInstances with its answer."""
+
+    number: int  # of the pass
+    candidate: Candidate
+    code: str  # EC2's; empty when it launched
+    launched: int  # instances
+    began: float  # seconds since the first attempt
+    seconds: float  # until the answer
+
+    @property
+    def outcome(self) -> str:
+        if self.code:
+            return self.code
+        return f"launched {self.launched}" if self.launched else "no clear answer"
+
+    def __str__(self) -> str:
+        return f"Pass {self.number}: {self.candidate}: {self.outcome} ({self.seconds:.1f} s)"
+
+
+def tally(attempts: Sequence[Attempt]) -> str:
+    """What was tried in vain, how often: `spot g5.xlarge in us-east-1a: Code (3 times)`."""
+    counts = Counter((str(attempt.candidate), attempt.outcome) for attempt in attempts)
+    items = [
+        f"{candidate}: {outcome}{f' ({times} times)' if times > 1 else ''}"
+        for (candidate, outcome), times in counts.items()
+    ]
+    more = len(items) - _SHOWN
+    return ", ".join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

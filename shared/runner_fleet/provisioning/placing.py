@@ -1,0 +1,197 @@
+"""Launch a fleet wherever EC2 has room for it: candidate after candidate, pass after pass."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from runner_fleet.aws_errors import NEVER_HERE, NO_ROOM, QUOTAS
+from runner_fleet.cancel import Cancellation
+from runner_fleet.ec2 import Ec2
+from runner_fleet.ec2_model import Instance, Launch
+from runner_fleet.errors import CapacityError, CloudError, FleetError
+from runner_fleet.provisioning.attempts import Attempt, tally
+from runner_fleet.provisioning.candidates import Candidate
+from runner_fleet.provisioning.identity import Fleet
+from runner_fleet.provisioning.prepare import Plan
+from runner_fleet.provisioning.walk import Pause, Walk
+from runner_fleet.quotas import where_to_raise
+
+SEARCH_PAUSES = (0.0, 1.0, 2.0, 4.0)
+"""Seconds between looks for instances whose launch reply was lost: a new instance may take a
+moment to be visible (EC2 developer guide, eventual consistency)."""
+
+
+@dataclass
+class Trail:
+    """What a start has launched so far, for the way back and for the summary."""
+
+    instances: list[Instance] = field(default_factory=list)
+    region: str = ""  # of the instances, and of a launch under way
+    doubtful: bool = False  # a launch in that region has no clear answer (yet)
+    attempts: list[Attempt] = field(default_factory=list)
+
+
+@dataclass
+class Placing:
+    """Launches for one fleet, all in one region. `say` gets progress lines.
+
+    `launched` gets the new instances while signals are held back.
+    """
+
+    fleet: Fleet
+    plan: Plan
+    clouds: Mapping[str, Ec2]  # by region
+    timeout: float  # seconds for all launches together, from the first attempt on
+    trail: Trail
+    say: Callable[[str], None]
+    launched: Callable[[list[Instance]], None]
+    cancellation: Cancellation
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    chance: Callable[[], float] = random.random
+
+    def __post_init__(self) -> None:
+        self._began = self.clock()
+        self._places = 0
+        self._candidates = list(self.plan.candidates)
+
+    def place(
+        self,
+        count: int,
+        minimum: int,
+        script: Callable[[], str],
+        tags: Mapping[str, str] | None = None,
+    ) -> list[Instance]:
+        """Launch `count` instances, or at least `minimum` of them, in one place.
+
+        `script` gives the user data, and is asked at the start of each pass; `tags` come on top of
+        the fleet's. Raises `CapacityError` when no candidate had room, and at once the `CloudError`
+        of a candidate that fails for another reason (a quota, a permission, a wrong id).
+        """
+        self._places += 1
+        walk = Walk(self._candidates, self.timeout, self.chance)
+        first = len(self.trail.attempts)
+        user_data, number = "", 0
+        while step := walk.next(self._elapsed()):
+            if isinstance(step, Pause):
+                self._pause(step, walk)
+                continue
+            if walk.passes != number:
+                number, user_data = walk.passes, script()
+            part = f"{self._places} {number} {step!r} {user_data} {sorted((tags or {}).items())}"
+            launch = self.plan.launch(
+                step,
+                count=count,
+                minimum=minimum,
+                user_data=user_data,
+                tags=tags or {},
+                # The same token always means the same launch, so it is made of all that differs.
+                client_token=self.fleet.client_token(part),
+            )
+            found = self._try(step, launch, walk)
+            if found:
+                walk.stay_in(step.region)
+                self._candidates = walk.candidates
+                return found
+        raise CapacityError(self._nowhere(count, minimum, self.trail.attempts[first:]))
+
+    def _elapsed(self) -> float:
+        return self.clock() - self._began
+
+    def _pause(self, pause: Pause, walk: Walk) -> None:
+        why = (
+            "AWS throttles the launches"
+            if pause.throttled
+            else f"No room yet in any of {len(walk.candidates)} places"
+        )
+        left = max(0.0, self.timeout - self._elapsed())
+        self.say(f"{why}; again in {pause.seconds:.0f} s, for another {left:.0f} s at most")
+        self.sleep(pause.seconds)
+
+    def _try(self, candidate: Candidate, launch: Launch, walk: Walk) -> list[Instance]:
+        """The instances; empty when the walk goes on."""
+        began = self._elapsed()
+        try:
+            found = self._launch(candidate, launch)
+        except CloudError as error:
+            self._note(walk.passes, candidate, error.code, 0, began)
+            if error.unsure:
+                raise
+            if error.code in NO_ROOM:
+                walk.no_room()
+            elif error.code in NEVER_HERE:
+                walk.rule_out(candidate)
+            elif error.transient:
+                walk.throttled(candidate)
+            elif error.code in QUOTAS:
+                quota = where_to_raise(candidate.instance_type, candidate.market, candidate.region)
+                msg = f"{error}. This launch counts against the quota {quota}"
+                raise CloudError(msg, error.code) from None
+            else:
+                raise
+            return []
+        self._note(walk.passes, candidate, "", len(found), began)
+        return found
+
+    def _launch(self, candidate: Candidate, launch: Launch) -> list[Instance]:
+        # A reply that comes while we are being cancelled must not be lost.
+        with self.cancellation.shield():
+            self.trail.region, self.trail.doubtful = candidate.region, True
+            ec2 = self.clouds[candidate.region]
+            try:
+                found = ec2.launch(launch, self.sleep, give_up=self.cancellation.is_requested)
+            except CloudError as error:
+                if error.unsure:
+                    found = self._adopted(ec2, launch, error)
+                else:
+                    self.trail.doubtful = False
+                    raise
+            except FleetError:
+                self.trail.doubtful = False
+                raise
+            self.trail.doubtful = False
+            self.trail.instances += found
+            self.launched(found)
+            return found
+
+    def _adopted(self, ec2: Ec2, launch: Launch, error: CloudError) -> list[Instance]:
+        """The instances of a launch that got no clear answer; raises its error if too few.
+
+        Nothing else may be launched before it is known what this one did.
+        """
+        found: list[Instance] = []
+        for pause in SEARCH_PAUSES:
+            if self.cancellation.is_requested():
+                raise error  # the way back looks for them
+            self.sleep(pause)
+            try:
+                known = ec2.instances_of_launch(launch.client_token)
+            except CloudError:
+                continue
+            found = [instance for instance in known.values() if not instance.gone]
+            if len(found) >= launch.count:
+                break
+        if len(found) < (launch.minimum or launch.count):
+            raise error
+        self.say(f"EC2 gave no clear answer, and launched {len(found)} instances all the same")
+        return sorted(found, key=lambda instance: instance.launch_index)
+
+    def _note(
+        self, number: int, candidate: Candidate, code: str, launched: int, began: float
+    ) -> None:
+        attempt = Attempt(number, candidate, code, launched, began, self._elapsed() - began)
+        self.trail.attempts.append(attempt)
+        self.say(str(attempt))
+
+    def _nowhere(self, count: int, minimum: int, attempts: Sequence[Attempt]) -> str:
+        wanted = f"{count} instances" if minimum == count else f"{minimum} to {count} instances"
+        passes = max((attempt.number for attempt in attempts), default=0)
+        return (
+            f"no room for {'1 instance' if count == 1 else wanted} after {self._elapsed():.0f} "
+            f"seconds and {passes} passes: {tally(attempts)}. Try later, give more time in "
+            "capacity_timeout, or name more places: another subnet (zone) in aws_subnet_id, more "
+            "types in aws_instance_type, another aws_region_name or market"
+        )

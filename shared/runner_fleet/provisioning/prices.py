@@ -1,0 +1,68 @@
+"""What candidates cost, as far as it can be found out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from runner_fleet.ec2 import Ec2
+from runner_fleet.errors import CloudError
+from runner_fleet.provisioning.candidates import ON_DEMAND, SPOT, Candidate
+from runner_fleet.provisioning.options.placement import Placement
+
+
+@dataclass(frozen=True)
+class Prices:
+    """USD an hour for one instance in one region."""
+
+    spot: Mapping[tuple[str, str], float] = field(default_factory=dict)  # by type and zone
+    on_demand: Mapping[str, float] = field(default_factory=dict)  # by type
+
+
+def ask_prices(ec2: Ec2, placement: Placement, types: Sequence[str], notes: list[str]) -> Prices:
+    """One call for all spot prices, one for each on-demand price that the user did not give.
+
+    What cannot be found out is noted: a price is no reason to fail.
+    """
+    spot: dict[tuple[str, str], float] = {}
+    on_demand: dict[str, float] = {}
+    if SPOT in placement.markets:
+        try:
+            spot = ec2.spot_prices(types)
+        except CloudError as error:
+            notes.append(f"Spot prices in {ec2.region} are not known: {error}")
+    if ON_DEMAND in placement.markets:
+        try:
+            for name in types:
+                price = None if name in placement.prices else ec2.on_demand_price(name)
+                if price is not None:
+                    on_demand[name] = price
+        except CloudError as error:
+            notes.append(
+                f"On-demand prices in {ec2.region} are not known: {error}. They can also be given "
+                "in aws_prices"
+            )
+    return Prices(spot, on_demand)
+
+
+def priced(
+    candidates: Iterable[Candidate], given: Mapping[str, float], found: Mapping[str, Prices]
+) -> list[Candidate]:
+    """The candidates with their prices. `given` (by type) beats what was `found` (by region)."""
+    return [
+        replace(each, usd_per_hour=_price(each, given, found[each.region])) for each in candidates
+    ]
+
+
+def _price(candidate: Candidate, given: Mapping[str, float], found: Prices) -> float | None:
+    on_demand = given.get(candidate.instance_type, found.on_demand.get(candidate.instance_type))
+    if candidate.market == ON_DEMAND:
+        return on_demand
+    spot = [
+        price
+        for (name, zone), price in found.spot.items()
+        if name == candidate.instance_type and candidate.zone in ("", zone)
+    ]
+    # EC2 chooses the zone where none is named. And nobody pays more than the on-demand price
+    # (EC2 user guide, Spot Instance pricing), so that one serves as the limit of an unknown one.
+    return min(spot, default=on_demand)
