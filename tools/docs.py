@@ -35,6 +35,7 @@ FILES = (
     "README.md",
     "start-runner/README.md",
     "stop-runner/README.md",
+    "docs/aws.md",
     "docs/troubleshooting.md",
 )
 

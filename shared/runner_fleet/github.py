@@ -51,11 +51,12 @@ class Runner:
 
 @dataclass(frozen=True)
 class RunnerArchive:
-    """A runner download for Linux. `architecture` is GitHub's name: x64, arm64."""
+    """A runner download. `architecture` and `os` are GitHub's names: x64, arm64; linux, win."""
 
     architecture: str
     url: str
     sha256: str
+    os: str = "linux"
 
 
 @dataclass
@@ -117,14 +118,16 @@ class GitHub:
             return token
 
     def runner_archives(self) -> list[RunnerArchive]:
-        """The runner downloads for Linux that this GitHub offers, newest version."""
+        """The runner downloads for Linux and Windows that this GitHub offers, newest version."""
         path = f"{self._scope}/actions/runners/downloads"
         reply = self._call("GET", path)
         with _understood("GET", path):
             return [
-                RunnerArchive(item["architecture"], item["download_url"], item["sha256_checksum"])
+                RunnerArchive(
+                    item["architecture"], item["download_url"], item["sha256_checksum"], item["os"]
+                )
                 for item in reply
-                if item["os"] == "linux" and item.get("sha256_checksum")
+                if item["os"] in ("linux", "win") and item.get("sha256_checksum")
             ]
 
     def runners(self) -> list[Runner]:

@@ -115,3 +115,9 @@ def test_a_password_in_a_url_is_never_shown() -> None:
         error = refusal(github)
     assert "hunter2" not in str(error)
     assert "http://***@127.0.0.1:9" in str(error)
+
+
+def test_archives_are_those_of_linux_and_windows(github: GitHub) -> None:
+    assert [(archive.os, archive.architecture) for archive in github.runner_archives()] == [
+        *(("linux", "x64"), ("linux", "arm"), ("linux", "arm64"), ("win", "x64"), ("win", "arm64")),
+    ]

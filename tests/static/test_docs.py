@@ -23,6 +23,7 @@ OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "docs/aws.md", "examples/s
 ACTION_SOURCES = [*(ROOT / "shared" / "runner_fleet").rglob("*.py"), *ROOT.glob("*/main.py")]
 LAUNCH_SOURCES = [ROOT / "shared" / "launch", *(ROOT / "shared" / "launcher").glob("*.py")]
 BOOT = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.sh"
+BOOT_WINDOWS = BOOT.with_suffix(".ps1")
 
 # How texts begin that are no failure: progress, tables, patterns for what others say.
 NO_FAILURES = (
@@ -135,6 +136,9 @@ def boot_failures() -> Iterator[str]:
     text = BOOT.read_text(encoding="utf-8")
     for message in re.findall(r'(?:\bfail |\bproblem=)"([^"]+)"', text):
         yield re.sub(r"\$\([^)]*\)|\$[\w?]+", "…", message)
+    text = BOOT_WINDOWS.read_text(encoding="ascii")
+    for _, message in re.findall(r"""(?:\bFail \S+|\$(?:way|text) =) (["'])(.*?)\1""", text):
+        yield re.sub(r"\$\([^)]*\)+|\$[\w:]+", "…", message)
 
 
 def pieces(message: str) -> list[str]:

@@ -85,7 +85,9 @@ class Machine:
         with (self.root / _CONSOLE).open("ab", buffering=0) as console:
             console.write(f"[    0.000000] {self.facts.instance_id} is booting\n".encode())
             if not user_data.startswith("#!"):
-                if user_data:
+                if "<powershell>" in user_data:
+                    console.write(b"EC2Launch: there is no PowerShell in the sandbox to run this\n")
+                elif user_data:
                     console.write(b"cloud-init: user data is not a script; the sandbox skips it\n")
                 return
             first = user_data.splitlines()[0]

@@ -54,16 +54,22 @@ def _chosen(
 
 
 def newest(images: Sequence[Image], architectures: Sequence[str]) -> Image | None:
-    """The newest image that runs on one of the architectures; the id decides between equals."""
-    fit = [image for image in images if image.architecture in architectures and not image.windows]
+    """The newest image that runs on one of the architectures; the id decides between equals.
+
+    A Windows image is taken only for a name that finds nothing else.
+    """
+    windows = all(image.windows for image in images)
+    fit = [
+        image
+        for image in images
+        if image.architecture in architectures and image.windows == windows
+    ]
     return max(fit, key=lambda image: (image.created, image.id), default=None)
 
 
 def _fit(image: Image, options: Machine, instance_type: str, architectures: Sequence[str]) -> Image:
     """The image; `InputError` with everything that speaks against booting it."""
     reasons = []
-    if image.windows:
-        reasons.append(f"image {image.id} is a Windows image; the boot script needs Linux")
     if image.architecture not in architectures:
         reasons.append(
             f"image {image.id} is built for {image.architecture}, and {instance_type} "

@@ -121,9 +121,8 @@ class Preparation:
                 candidates = to_try(self.options.placement, surveys, self.say)
         script = None
         with gathered(problems):
-            script = Script(
-                self._boot(archives), self.fleet, token, self._registration_token, self.clock
-            )
+            boot = self._boot(archives, self._on_windows(surveys))
+            script = Script(boot, self.fleet, token, self._registration_token, self.clock)
         if problems or script is None:
             raise InputError(*problems)
         machine = self.options.machine
@@ -146,7 +145,7 @@ class Preparation:
         self.mask(token)
         return token
 
-    def _boot(self, archives: list[RunnerArchive]) -> Boot:
+    def _boot(self, archives: list[RunnerArchive], windows: bool) -> Boot:
         access, boot = self.options.github, self.options.boot
         return Boot(
             url=f"{access.server_url.rstrip('/')}/{access.repository}",
@@ -155,7 +154,17 @@ class Preparation:
             home=boot.home,
             max_lifetime=boot.max_lifetime,
             pre_script=boot.pre_script,
+            windows=windows,
         )
+
+    def _on_windows(self, surveys: Mapping[str, Survey]) -> bool:
+        """Whether the images are Windows; `InputError` when only some are: all boot one script."""
+        found = {image.windows for one in surveys.values() for image in one.images.values()}
+        if len(found) > 1:
+            msg = "aws_image_id: some of the images are Windows and some are not: choose one system"
+            raise InputError(msg)
+        # Without an image, as the inputs have it: the rest can still be checked.
+        return found.pop() if found else self.options.boot.home[1:2] == ":"
 
 
 def _answers(asked: Mapping[str, Future[Survey]], problems: list[str]) -> dict[str, Survey]:

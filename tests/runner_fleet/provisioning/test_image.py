@@ -22,9 +22,19 @@ def test_an_image_of_another_architecture_is_passed_over() -> None:
     assert newest(images, ["x86_64"]) == images[0]
 
 
-def test_a_windows_image_is_passed_over() -> None:
+def test_a_windows_image_is_passed_over_where_there_is_another() -> None:
     images = [image("a", "2026-01-01"), image("b", "2026-02-01", windows=True)]
     assert newest(images, ["i386", "x86_64"]) == images[0]
+
+
+def test_a_name_that_finds_only_windows_images_means_them() -> None:
+    images = [image(name, f"2026-0{name}-01", windows=True) for name in "123"]
+    assert newest(images, ["i386", "x86_64"]) == images[2]
+
+
+def test_a_windows_image_is_no_substitute_for_one_of_another_architecture() -> None:
+    images = [image("a", "2026-01-01", "arm64"), image("b", "2026-02-01", windows=True)]
+    assert newest(images, ["x86_64"]) is None
 
 
 def test_the_same_image_is_taken_every_time_among_equals() -> None:

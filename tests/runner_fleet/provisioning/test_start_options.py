@@ -144,10 +144,24 @@ def test_more_instances_than_one_call_can_watch_are_refused() -> None:
     assert problems(instance_count="201") == ["instance_count: '201' is too large: at most 200"]
 
 
-@pytest.mark.parametrize("home", ["home", "/home/../root", "/home/..", "/home/a b", "/home/$USER"])
+@pytest.mark.parametrize(
+    "home",
+    [
+        *("home", "/home/../root", "/home/..", "/home/a b", "/home/$USER"),
+        *("C:", "C:runners", "C:/runners", r"C:\a\..\b", r"C:\a b", r"C:\%TEMP%", r"\\host\share"),
+    ],
+)
 def test_a_home_must_be_a_plain_absolute_path(home: str) -> None:
     (line,) = problems(aws_home_dir=home)
-    assert line == f"aws_home_dir: {home!r} is not an absolute path like /home/ubuntu"
+    assert line == (
+        f"aws_home_dir: {home!r} is not an absolute path like /home/ubuntu (or C:\\runners, for a "
+        "Windows image)"
+    )
+
+
+@pytest.mark.parametrize("home", ["/home/ubuntu", "C:\\runners", "d:\\", "D:\\a.b\\c-d_e"])
+def test_a_home_may_be_one_of_either_system(home: str) -> None:
+    assert parsed(aws_home_dir=home).boot.home == home
 
 
 def test_a_script_typed_on_windows_gets_the_line_ends_of_bash() -> None:

@@ -19,8 +19,9 @@ def boot_options(read: InputReader) -> BootOptions:
     return BootOptions(
         home=read.matching(
             "aws_home_dir",
-            r"(?!.*/\.\.(/|$))/[A-Za-z0-9._/@-]*",
-            "an absolute path like /home/ubuntu",
+            # Whether it fits the image is known later: see user_data.
+            r"(?!.*[/\\]\.\.([/\\]|$))(/[A-Za-z0-9._/@-]*|[A-Za-z]:\\[A-Za-z0-9._\\@-]*)",
+            "an absolute path like /home/ubuntu (or C:\\runners, for a Windows image)",
         ),
         extra_labels=read.labels("extra_gh_labels"),
         max_lifetime=read.integer("max_lifetime_minutes", 360),
