@@ -96,6 +96,23 @@ def test_what_may_not_be_asked_is_not_checked_and_no_error(actions: Actions, wor
     assert "not checked: subnets: needs ec2:DescribeSubnets" in result.log
 
 
+def test_every_place_is_tried_and_a_problem_says_where_it_is(
+    actions: Actions, world: World
+) -> None:
+    world.faults.add(Fault("DescribeInstances$", status=403, code="UnauthorizedOperation"))
+    result = dry_run(
+        actions, world, aws_region_name="us-east-1 us-west-2", market="spot-then-on-demand"
+    )
+    assert result.status == 1
+    for region in ("us-east-1", "us-west-2"):
+        for market in ("spot", "on-demand"):
+            attempt = f"| ok | dry run of RunInstances, {market} g4dn.xlarge | {region} |"
+            assert attempt in result.summary
+    (line,) = result.errors
+    assert line.partition(":")[0] in ("us-east-1", "us-west-2")
+    assert "lacks the permission ec2:DescribeInstances" in line
+
+
 def test_a_launch_that_is_not_permitted_is_a_problem(actions: Actions, world: World) -> None:
     world.faults.add(Fault("RunInstances", status=403, code="UnauthorizedOperation"))
     result = dry_run(actions, world)
