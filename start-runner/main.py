@@ -38,8 +38,16 @@ def main(reporter: action.Reporter) -> None:
     github = GitHub(access.token, access.repository, access.api_url, "start-runner")
     clouds = {region: Ec2(region, "start-runner") for region in options.placement.regions}
     if options.dry_run:
-        say, mask = reporter.say, reporter.mask
-        conclude(reporter, Preflight(options, fleet, github, clouds, mask, say).run())
+        preflight = Preflight(
+            options=options,
+            fleet=fleet,
+            github=github,
+            clouds=clouds,
+            mask=reporter.mask,
+            say=reporter.say,
+            caution=reporter.warning,
+        )
+        conclude(reporter, preflight.run())
         return
 
     def launched(mapping: dict[str, str], region: str) -> None:
@@ -54,6 +62,7 @@ def main(reporter: action.Reporter) -> None:
         github=github,
         clouds=clouds,
         say=reporter.say,
+        caution=reporter.warning,
         warn=reporter.error,
         mask=reporter.mask,
         launched=launched,

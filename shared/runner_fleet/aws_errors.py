@@ -31,14 +31,7 @@ NO_ROOM = frozenset(
 NEVER_HERE = frozenset({"Unsupported", "InvalidInstanceType"})
 """What was asked for does not exist here; somewhere else it may."""
 
-QUOTAS = frozenset(
-    {
-        "VcpuLimitExceeded",
-        "InstanceLimitExceeded",
-        "MaxSpotInstanceCountExceeded",
-        "SpotInstanceLimitExceeded",
-    }
-)
+QUOTAS = frozenset({"VcpuLimitExceeded", "InstanceLimitExceeded", "MaxSpotInstanceCountExceeded"})
 """A quota of the account for instances is used up."""
 
 _REMEDIES = {

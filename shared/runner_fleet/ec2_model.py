@@ -93,7 +93,7 @@ class Launch:
     image: Image
     instance_type: str
     count: int
-    user_data: str = field(repr=False)  # holds the registration token
+    user_data: str | bytes = field(repr=False)  # holds the registration token
     client_token: str  # repeating a launch with it never launches twice
     tags: Mapping[str, str]
     subnet_id: str | None = None

@@ -72,13 +72,15 @@ class Offers:
                 for data in page["InstanceTypeOfferings"]
             }
 
-    def spot_prices(self, types: Collection[str]) -> dict[tuple[str, str], float]:
-        """USD an hour now, by instance type and zone, for Linux."""
+    def spot_prices(
+        self, types: Collection[str], *, windows: bool = False
+    ) -> dict[tuple[str, str], float]:
+        """USD an hour now, by instance type and zone; for Linux, if not for Windows."""
         now = datetime.now(timezone.utc)
         with explained(f"spot prices of {', '.join(types)}"):
             pages = self._client.get_paginator("describe_spot_price_history").paginate(
                 InstanceTypes=list(types),  # type: ignore[arg-type]
-                ProductDescriptions=["Linux/UNIX"],
+                ProductDescriptions=["Windows" if windows else "Linux/UNIX"],
                 # From now on: the prices that hold at this moment (EC2 API reference).
                 StartTime=now,
                 EndTime=now,
@@ -93,12 +95,13 @@ class Offers:
     def _price_list(self) -> Any:
         return self._session.client("pricing", region_name=PRICE_LIST_REGION, config=self._config)
 
-    def on_demand_price(self, instance_type: str) -> float | None:
-        """USD an hour in this region for Linux; None when the price list does not say."""
+    def on_demand_price(self, instance_type: str, *, windows: bool = False) -> float | None:
+        """USD an hour in this region; None when the price list does not say."""
         wanted = {
             "instanceType": instance_type,
             "regionCode": self.region,
-            "operatingSystem": "Linux",
+            "operatingSystem": "Windows" if windows else "Linux",
+            "licenseModel": "No License required",
             "tenancy": "Shared",
             "capacitystatus": "Used",
             "preInstalledSw": "NA",

@@ -153,12 +153,12 @@ def parse_outputs(text: str) -> dict[str, str]:
     return outputs
 
 
-def aws(world: World, service: Literal["ec2"]) -> EC2Client:
+def aws(world: World, service: Literal["ec2"], region: str = "us-east-1") -> EC2Client:
     """A client of the test's own."""
     return boto3.client(
         service,
         endpoint_url=world.ec2_url,
-        region_name="us-east-1",
+        region_name=region,
         aws_access_key_id="testing",
         aws_secret_access_key="testing",
     )

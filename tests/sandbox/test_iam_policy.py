@@ -15,7 +15,7 @@ import boto3
 import pytest
 from sandbox.world import World
 
-from tests.actions.harness import ROOT, Actions, Result
+from tests.actions.harness import ROOT, Actions, Result, aws
 
 ACCOUNT = "123456789012"
 ROLE = "gpu-tests"
@@ -23,14 +23,29 @@ PARAMETER = "golden-image"
 REPOSITORY = "octo-org/gpu-tests"
 TERMINATE = "ec2:TerminateInstances"
 
-# Uses every optional statement, too.
+# Uses every optional statement but those for looking around, too.
 START = {
     "aws_image_id": f"resolve:ssm:/{PARAMETER}",
     "aws_instance_type": "g4dn.xlarge",
     "aws_home_dir": "/home/ubuntu",
     "aws_iam_role": ROLE,
     "aws_launch_template": "gpu",
+    "market": "spot",
 }
+
+# Without these a start works all the same.
+DISPENSABLE = (
+    "ec2:DescribeInstanceTypeOfferings",
+    "ec2:DescribeSpotPriceHistory",
+    "ec2:DescribeSubnets",
+    "pricing:GetProducts",
+)
+
+ONLY_IN_A_DRY_RUN = (
+    "ec2:DescribeRouteTables",
+    "ec2:DescribeSecurityGroups",
+    "iam:GetInstanceProfile",
+)
 
 
 def filled(action: str) -> dict[str, Any]:
@@ -56,17 +71,6 @@ def allowed(action: str) -> list[str]:
     """Every AWS action that a policy allows, once."""
     statements = filled(action)["Statement"]
     return sorted({name for statement in statements for name in names(statement)})
-
-
-def helpful() -> set[str]:
-    """What start-runner does without: checks and comparisons, which it then leaves out."""
-    kinds = ("OptionalCheck", "OptionalSkip", "OptionalCompare")
-    statements = filled("start-runner")["Statement"]
-    return {name for item in statements if item["Sid"].startswith(kinds) for name in names(item)}
-
-
-def needed() -> list[str]:
-    return [name for name in allowed("start-runner") if name not in helpful()]
 
 
 def judged(action: str, denied: str = "") -> dict[str, Any]:
@@ -166,7 +170,11 @@ def test_the_policies_are_enough_to_start_and_to_stop(account: Account, world: W
 def test_a_dry_run_says_what_it_may_not_check(account: Account) -> None:
     everything = account.user("all", filled("start-runner"))
     policy = filled("start-runner")
-    policy["Statement"] = [item for item in policy["Statement"] if not set(names(item)) & helpful()]
+    policy["Statement"] = [
+        item
+        for item in policy["Statement"]
+        if not set(names(item)) & {*DISPENSABLE, *ONLY_IN_A_DRY_RUN}
+    ]
     least = account.user("least", policy)
     checked = account.run("start-runner", START | {"dry_run": "true"}, everything)
     assert checked.status == 0, checked.log
@@ -184,7 +192,14 @@ def test_a_user_without_a_policy_can_do_nothing(account: Account) -> None:
     assert result.outputs.keys() <= {"fleet_id", "region"}
 
 
-@pytest.mark.parametrize("denied", [name for name in needed() if name != TERMINATE])
+@pytest.mark.parametrize(
+    "denied",
+    [
+        name
+        for name in allowed("start-runner")
+        if name not in (TERMINATE, *DISPENSABLE, *ONLY_IN_A_DRY_RUN)
+    ],
+)
 def test_start_fails_and_names_the_permission_it_lacks(
     account: Account, world: World, denied: str
 ) -> None:
@@ -194,6 +209,46 @@ def test_start_fails_and_names_the_permission_it_lacks(
     assert [line for line in result.errors if f"lacks the permission {denied}" in line], result.log
     states = {instance.state for instance in world.ec2.instances()}
     assert states <= {"shutting-down", "terminated"}
+
+
+def looking_around(world: World) -> dict[str, str]:
+    """Inputs that use the rest of the permissions."""
+    found = aws(world, "ec2").describe_subnets(
+        Filters=[{"Name": "availability-zone", "Values": ["us-east-1a", "us-east-1e"]}]
+    )["Subnets"]
+    return {
+        "aws_subnet_id": ",".join(subnet["SubnetId"] for subnet in found),
+        "market": "spot-then-on-demand",
+        "placement_strategy": "cheapest-first",
+        "capacity_timeout": "0",
+    }
+
+
+def test_the_policy_is_enough_to_look_around(account: Account, world: World) -> None:
+    inputs = START | looking_around(world)
+    result = account.run("start-runner", inputs, account.user("starter", judged("start-runner")))
+    assert result.status == 0, result.log
+    assert "lacks the permission" not in result.log
+
+
+@pytest.mark.parametrize("denied", DISPENSABLE)
+def test_start_works_without_looking_around_and_names_the_permission(
+    account: Account, world: World, denied: str
+) -> None:
+    inputs = START | looking_around(world)
+    user = account.user("starter", judged("start-runner", denied))
+    result = account.run("start-runner", inputs, user)
+    assert result.status == 0, result.log
+    assert result.log.count(f"lacks the permission {denied}") == 1
+
+
+def test_a_role_without_the_statement_for_spot_cannot_ask_for_it(account: Account) -> None:
+    policy = judged("start-runner")
+    kept = [one for one in policy["Statement"] if one["Sid"] != "OptionalAskForSpotInstances"]
+    user = account.user("starter", policy | {"Statement": kept})
+    result = account.run("start-runner", START, user)
+    assert result.status == 1
+    assert [line for line in result.errors if "lacks the permission ec2:RunInstances" in line]
 
 
 def test_start_needs_to_terminate_only_when_it_fails_and_then_says_so(

@@ -19,6 +19,10 @@ from sandbox.serve import Server
 
 __all__ = ["Ec2", "Event", "Instance", "Rules"]
 
+NOTICE = '{"action": "terminate", "time": "2026-10-01T12:02:00Z"}'
+"""What EC2 announces two minutes before it takes a spot instance back (EC2 user guide, spot
+instance interruption notices)."""
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -33,6 +37,7 @@ class Instance:
     architecture: str
     zone: str
     subnet: str
+    market: str  # "on-demand" or "spot"
     image: str
     launched_at: float
     ended_at: float | None
@@ -89,6 +94,7 @@ class Ec2:
                     architecture=record.facts.architecture,
                     zone=record.facts.zone,
                     subnet=record.place.subnet,
+                    market=record.place.market,
                     image=record.facts.image_id,
                     launched_at=record.launched_at,
                     ended_at=record.ended_at,
@@ -109,7 +115,7 @@ class Ec2:
         machine = self.machines.get(instance_id)
         return machine.console() if machine else ""
 
-    def interrupt(self, instance_id: str, action: str = '{"action": "terminate"}') -> None:
+    def interrupt(self, instance_id: str, action: str = NOTICE) -> None:
         """Let the instance find a spot interruption notice in its metadata."""
         self._lifecycle.records[instance_id].spot_action = action
 

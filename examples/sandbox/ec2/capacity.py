@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from sandbox.ec2.errors import Ec2Error
 from sandbox.ec2.launch import Launch
@@ -15,7 +16,7 @@ def admit(
     """How many instances there is capacity for, and where. Raises Ec2Error when for too few."""
     refused: Ec2Error | None = None
     for zone in launch.zones:
-        place = Place(launch.place.instance_type, launch.place.subnet, zone)
+        place = replace(launch.place, zone=zone)
         if refusal := rules.refusal(place):
             text = refusal.message or explain(refusal.code, place)
             refused = Ec2Error(refusal.code, text)

@@ -3,9 +3,9 @@
 `GET    /_sandbox/instances`                all instances, in the order of their launch
 `GET    /_sandbox/instances/{id}/console`   what the instance has written on its console, as text
 `GET    /_sandbox/rules`                    the rules in force
-`POST   /_sandbox/rules`                    {"refuse": …, "capacity": …, "boot": …}, each an object
-                                            (or a list of them) with the arguments of that method
-                                            of `sandbox.ec2.rules.Rules`
+`POST   /_sandbox/rules`                    {"refuse": …, "capacity": …, "price": …, "boot": …},
+                                            each an object (or a list of them) with the
+                                            arguments of that method of `sandbox.ec2.rules.Rules`
 `DELETE /_sandbox/rules`                    none is in force any more
 """
 
@@ -24,7 +24,7 @@ from sandbox.ec2 import Ec2
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-_RULES = ("refuse", "capacity", "boot")
+_RULES = ("refuse", "capacity", "price", "boot")
 
 
 class Control:
@@ -71,6 +71,7 @@ class Control:
         return {
             "refuse": [asdict(rule) for rule in rules.refusals],
             "capacity": [asdict(rule) for rule in rules.capacities],
+            "price": [asdict(rule) for rule in rules.prices],
             "boot": [asdict(rule) for rule in rules.boots],
         }
 

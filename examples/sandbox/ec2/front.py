@@ -13,6 +13,7 @@ from sandbox.ec2.ending import Ending
 from sandbox.ec2.errors import Ec2Error, code_of
 from sandbox.ec2.launching import Launching
 from sandbox.ec2.lifecycle import Lifecycle
+from sandbox.ec2.pricing import Pricing
 from sandbox.ec2.rules import Rules
 from sandbox.ec2.wire import Reply, Request
 from sandbox.faults import Fault, Faults
@@ -30,6 +31,7 @@ class Front:
         self._faults = faults
         self._launching = Launching(lifecycle, rules, log)
         self._describing = Describing(lifecycle, log)
+        self._pricing = Pricing(rules)
         ending = Ending(lifecycle)
         self._operations: dict[str, Callable[[Request], Reply]] = {
             "RunInstances": self._launching.run_instances,
@@ -38,6 +40,8 @@ class Front:
             "DescribeImages": self._describing.images,
             "DescribeRouteTables": self._describing.route_tables,
             "GetConsoleOutput": self._describing.console_output,
+            "DescribeSpotPriceHistory": self._pricing.spot_prices,
+            "GetProducts": self._pricing.products,
             "TerminateInstances": ending.terminate,
             "StopInstances": ending.stop,
             "StartInstances": ending.start,
@@ -97,13 +101,13 @@ class Front:
     def _carry_out(self, request: Request, stale: float = 0.0) -> Reply:
         if request.service == "cloudformation":
             formation.prepare()
-        if request.service not in ("ec2", "iam", "ssm"):
+        if request.service not in ("ec2", "iam", "ssm", "pricing"):
             return wire.hand_on(backend.application(), request)
         try:
             if request.operation == "RunInstances":
                 request = templates.applied(request)
             permissions.authorize(request, self._lifecycle.records)
-            if request.service != "ec2":
+            if request.service in ("iam", "ssm"):
                 return wire.hand_on(backend.application(), request)
             if stale and request.operation == "DescribeInstances":
                 return self._describing.instances(request, self._log.clock() - stale)

@@ -64,7 +64,10 @@ def check(request: Request) -> Launch:
     parameters |= _volumes(request, image)
     return Launch(
         minimum, maximum, image,
-        Place(instance_type, subnet.id if subnet else "", zones[0] if len(zones) == 1 else ""),
+        Place(
+            instance_type, subnet.id if subnet else "", zones[0] if len(zones) == 1 else "",
+            request.text("InstanceMarketOptions.MarketType") or "on-demand",
+        ),
         zones, subnet is not None or bool(request.text("Placement.AvailabilityZone")),
         _user_data(request), behaviour, parameters,
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.calls import CallLog
@@ -89,7 +89,7 @@ class Launching:
                 str(wanted.image.name),
                 str(model.private_ip),
             )
-            place_there = Place(place.instance_type, str(model.subnet_id), facts.zone)
+            place_there = replace(place, subnet=str(model.subnet_id), zone=facts.zone)
             boot = self._rules.boot_of(place_there)
             records.append(
                 Record(

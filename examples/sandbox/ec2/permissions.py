@@ -39,7 +39,7 @@ def _refusal(service: str, arn: str, ask: Ask) -> Ec2Error:
     if ask.resource != "*":
         text += f" on resource: {ask.resource}"
     text += f" because no identity-based policy allows the {ask.action} action"
-    if service == "ssm":
+    if service in ("ssm", "pricing"):
         return Ec2Error("AccessDeniedException", text, 400)
     if service == "iam":
         return Ec2Error("AccessDenied", text, 403)
@@ -121,6 +121,8 @@ def _launch(request: Request) -> Iterator[Ask]:
     subnets = [request.text("SubnetId"), *(item.get("SubnetId", "") for item in interfaces)]
     for subnet in [name for name in subnets if name] or ["*"]:
         yield Ask(run, _arn(request, f"subnet/{subnet}"), common)
+    if request.text("InstanceMarketOptions.MarketType") == "spot":
+        yield Ask(run, _arn(request, "spot-instances-request/*"), common)
     groups = [group for item in interfaces for group in listed(item, "SecurityGroupId")]
     for group in request.listed("SecurityGroupId") + groups or ["*"]:
         yield Ask(run, _arn(request, f"security-group/{group}"), common)

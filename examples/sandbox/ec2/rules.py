@@ -1,4 +1,4 @@
-"""What goes wrong with launches and boots, by instance type, subnet or zone."""
+"""What goes wrong with launches and boots, by instance type, subnet, zone, region or market."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ class Place:
     instance_type: str
     subnet: str
     zone: str
+    market: str = "on-demand"  # or spot
 
 
 @dataclass
@@ -20,12 +21,16 @@ class _Rule:
     instance_type: str | None
     subnet: str | None
     zone: str | None
+    region: str | None
+    market: str | None
 
     def matches(self, place: Place) -> bool:
         return (
             self.instance_type in (None, place.instance_type)
             and self.subnet in (None, place.subnet)
             and self.zone in (None, place.zone)
+            and (self.region is None or place.zone.startswith(self.region))
+            and self.market in (None, place.market)
         )
 
 
@@ -42,6 +47,11 @@ class Capacity(_Rule):
 
 
 @dataclass
+class Price(_Rule):
+    usd: float | None
+
+
+@dataclass
 class Boot(_Rule):
     """How an instance comes up. Times in seconds."""
 
@@ -53,7 +63,7 @@ class Boot(_Rule):
     times: int | None = None
 
 
-USUAL = Boot(None, None, None)
+USUAL = Boot(None, None, None, None, None)
 
 
 @dataclass
@@ -62,6 +72,7 @@ class Rules:
 
     refusals: list[Refusal] = field(default_factory=list)
     capacities: list[Capacity] = field(default_factory=list)
+    prices: list[Price] = field(default_factory=list)
     boots: list[Boot] = field(default_factory=list)
     termination_delay: float = 0.0  # seconds an instance stays `shutting-down` at least
 
@@ -76,6 +87,8 @@ class Rules:
         code: str = "InsufficientInstanceCapacity",
         times: int | None = None,
         message: str | None = None,
+        region: str | None = None,
+        market: str | None = None,
     ) -> None:
         """RunInstances answers `code`, `times` times (None: for ever).
 
@@ -83,7 +96,8 @@ class Rules:
         refused calls.
         """
         with self._lock:
-            self.refusals.append(Refusal(instance_type, subnet, zone, code, message, times))
+            rule = Refusal(instance_type, subnet, zone, region, market, code, message, times)
+            self.refusals.append(rule)
 
     def capacity(
         self,
@@ -91,10 +105,24 @@ class Rules:
         instance_type: str | None = None,
         subnet: str | None = None,
         zone: str | None = None,
+        region: str | None = None,
+        market: str | None = None,
     ) -> None:
         """At most `slots` instances live there at a time; RunInstances launches what fits."""
         with self._lock:
-            self.capacities.append(Capacity(instance_type, subnet, zone, slots))
+            self.capacities.append(Capacity(instance_type, subnet, zone, region, market, slots))
+
+    def price(
+        self,
+        usd: float | None,
+        instance_type: str | None = None,
+        zone: str | None = None,
+        region: str | None = None,
+        market: str | None = None,
+    ) -> None:
+        """An instance costs `usd` an hour; None: there is no price. A later rule goes first."""
+        with self._lock:
+            self.prices.insert(0, Price(instance_type, None, zone, region, market, usd))
 
     def boot(
         self,
@@ -107,6 +135,8 @@ class Rules:
         zone: str | None = None,
         stays: str = "running",
         times: int | None = None,
+        region: str | None = None,
+        market: str | None = None,
     ) -> None:
         """How instances launched from now on come up (`times` of them; None: all).
 
@@ -114,7 +144,10 @@ class Rules:
         stay `running` (or `pending`: `stays`). With `dies_after` they are terminated that many
         seconds after they ran (after the launch, if they never ran), for `reason`.
         """
-        rule = Boot(instance_type, subnet, zone, delay, never, stays, dies_after, reason, times)
+        rule = Boot(
+            instance_type, subnet, zone, region, market,
+            delay, never, stays, dies_after, reason, times,
+        )  # fmt: skip
         with self._lock:
             self.boots.insert(0, rule)
 
@@ -122,6 +155,7 @@ class Rules:
         with self._lock:
             self.refusals.clear()
             self.capacities.clear()
+            self.prices.clear()
             self.boots.clear()
             self.termination_delay = 0.0
 
@@ -138,6 +172,10 @@ class Rules:
     def slots(self, place: Place) -> list[Capacity]:
         with self._lock:
             return [rule for rule in self.capacities if rule.matches(place)]
+
+    def price_of(self, place: Place) -> Price | None:
+        with self._lock:
+            return next((rule for rule in self.prices if rule.matches(place)), None)
 
     def boot_of(self, place: Place) -> Boot:
         """How the next instance at the place comes up, counted down."""

@@ -118,7 +118,7 @@ def hand_on(
 def error(service: str, code: str, message: str, status: int) -> Reply:
     """An error as the service's protocol writes it."""
     number = str(uuid4())
-    if service == "ssm" or service == "dynamodb":
+    if service in ("ssm", "dynamodb", "pricing"):
         body = json.dumps({"__type": code, "message": message})
         return Reply(status, body.encode(), [("Content-Type", "application/x-amz-json-1.1")])
     inner = f"<Code>{escape(code)}</Code><Message>{escape(message)}</Message>"

@@ -20,6 +20,7 @@ class Attempt:
     candidate: Candidate
     code: str  # EC2's; empty when it launched
     launched: int  # instances
+    asked: int  # instances
     began: float  # seconds since the first attempt
     seconds: float  # until the answer
 
@@ -27,7 +28,10 @@ class Attempt:
     def outcome(self) -> str:
         if self.code:
             return self.code
-        return f"launched {self.launched}" if self.launched else "no clear answer"
+        if not self.launched:
+            return "no clear answer"
+        of_all = f" of {self.asked}" if self.launched < self.asked else ""
+        return f"launched {self.launched}{of_all}"
 
     def __str__(self) -> str:
         return f"Pass {self.number}: {self.candidate}: {self.outcome} ({self.seconds:.1f} s)"

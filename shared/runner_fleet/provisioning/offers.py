@@ -54,7 +54,7 @@ def survey(ec2: Ec2, options: StartOptions) -> Survey:
             if error.code.startswith("InvalidSubnet"):
                 raise
             notes.append(f"Zones that lack an instance type are tried all the same: {error}")
-    prices = ask_prices(ec2, placement, types, notes) if cheapest and types else Prices()
+    prices = ask_prices(ec2, placement, images, notes) if cheapest and types else Prices()
     return Survey(template, images, zones, offers, prices, tuple(notes))
 
 
@@ -62,9 +62,10 @@ def to_try(
     placement: Placement, surveys: Mapping[str, Survey], say: Callable[[str], None]
 ) -> list[Candidate]:
     """The candidates in the order of the strategy. Raises `InputError` when there are none."""
-    for answer in surveys.values():
-        for note in answer.notes:
-            say(note)
+    notes = [note for answer in surveys.values() for note in answer.notes]
+    # What one region refuses the others usually refuse, too: each kind is said once.
+    for note in {note.partition(":")[0]: note for note in reversed(notes)}.values():
+        say(note)
     if not placement.instance_types:  # they are the launch template's
         types = dict.fromkeys(name for one in surveys.values() for name in one.images)
         placement = replace(placement, instance_types=tuple(types))

@@ -62,7 +62,7 @@ class Placing:
         self,
         count: int,
         minimum: int,
-        script: Callable[[], str],
+        script: Callable[[], bytes],
         tags: Mapping[str, str] | None = None,
     ) -> list[Instance]:
         """Launch `count` instances, or at least `minimum` of them, in one place.
@@ -74,14 +74,14 @@ class Placing:
         self._places += 1
         walk = Walk(self._candidates, self.timeout, self.chance)
         first = len(self.trail.attempts)
-        user_data, number = "", 0
+        user_data, number = b"", 0
         while step := walk.next(self._elapsed()):
             if isinstance(step, Pause):
                 self._pause(step, walk)
                 continue
             if walk.passes != number:
                 number, user_data = walk.passes, script()
-            part = f"{self._places} {number} {step!r} {user_data} {sorted((tags or {}).items())}"
+            part = f"{self._places} {number} {step!r} {user_data!r} {sorted((tags or {}).items())}"
             launch = self.plan.launch(
                 step,
                 count=count,
@@ -113,28 +113,42 @@ class Placing:
 
     def _try(self, candidate: Candidate, launch: Launch, walk: Walk) -> list[Instance]:
         """The instances; empty when the walk goes on."""
-        began = self._elapsed()
+        began, found, code = self._elapsed(), list[Instance](), ""
         try:
             found = self._launch(candidate, launch)
         except CloudError as error:
-            self._note(walk.passes, candidate, error.code, 0, began)
-            if error.unsure:
-                raise
-            if error.code in NO_ROOM:
-                walk.no_room()
-            elif error.code in NEVER_HERE:
-                walk.rule_out(candidate)
-            elif error.transient:
-                walk.throttled(candidate)
-            elif error.code in QUOTAS:
-                quota = where_to_raise(candidate.instance_type, candidate.market, candidate.region)
-                msg = f"{error}. This launch counts against the quota {quota}"
-                raise CloudError(msg, error.code) from None
-            else:
-                raise
-            return []
-        self._note(walk.passes, candidate, "", len(found), began)
+            code = error.code
+            self._decide(error, candidate, walk)
+        finally:
+            attempt = Attempt(
+                number=walk.passes,
+                candidate=candidate,
+                code=code,
+                launched=len(found),
+                asked=launch.count,
+                began=began,
+                seconds=self._elapsed() - began,
+            )
+            self.trail.attempts.append(attempt)
+            self.say(str(attempt))
         return found
+
+    def _decide(self, error: CloudError, candidate: Candidate, walk: Walk) -> None:
+        """Whether the walk goes on after a refusal; raises when it does not."""
+        if error.unsure:
+            raise error
+        if error.code in NO_ROOM:
+            walk.no_room()
+        elif error.code in NEVER_HERE:
+            walk.rule_out(candidate)
+        elif error.transient:
+            walk.throttled(candidate)
+        elif error.code in QUOTAS:
+            quota = where_to_raise(candidate.instance_type, candidate.market, candidate.region)
+            msg = f"{error}. This launch counts against the quota {quota}"
+            raise CloudError(msg, error.code)
+        else:
+            raise error
 
     def _launch(self, candidate: Candidate, launch: Launch) -> list[Instance]:
         # A reply that comes while we are being cancelled must not be lost.
@@ -178,13 +192,6 @@ class Placing:
             raise error
         self.say(f"EC2 gave no clear answer, and launched {len(found)} instances all the same")
         return sorted(found, key=lambda instance: instance.launch_index)
-
-    def _note(
-        self, number: int, candidate: Candidate, code: str, launched: int, began: float
-    ) -> None:
-        attempt = Attempt(number, candidate, code, launched, began, self._elapsed() - began)
-        self.trail.attempts.append(attempt)
-        self.say(str(attempt))
 
     def _nowhere(self, count: int, minimum: int, attempts: Sequence[Attempt]) -> str:
         wanted = f"{count} instances" if minimum == count else f"{minimum} to {count} instances"

@@ -48,13 +48,20 @@ class Preflight:
     clouds: Mapping[str, Ec2]  # by region
     mask: Callable[[str], None]
     say: Callable[[str], None]
+    caution: Callable[[str], None]
 
     def run(self) -> list[Check]:
         """All checks. Raises nothing but for bugs: what is wrong is a `Check`, too."""
         plan, checks = None, list[Check]()
         try:
             plan = Preparation(
-                self.options, self.fleet, self.github, self.clouds, self.mask, self.say
+                options=self.options,
+                fleet=self.fleet,
+                github=self.github,
+                clouds=self.clouds,
+                mask=self.mask,
+                say=self.say,
+                caution=self.caution,
             ).plan()
         except FleetError as error:
             checks += [Check("preparation", PROBLEM, line) for line in error.lines]
@@ -92,7 +99,7 @@ class Preflight:
         for (region, kind), image in plan.images.items():
             named = f"{image.id} ({image.name}) for {image.architecture}"
             yield Check(f"image for {kind}", OK, named, region)
-        size = len(plan.script().encode())
+        size = len(plan.script())
         yield Check("user data", OK, f"{size} of {LIMIT} bytes")
 
     def _wanted(self, region: str, launches: tuple[Launch, ...]) -> Wanted:

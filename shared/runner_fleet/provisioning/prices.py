@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from runner_fleet.ec2 import Ec2
+from runner_fleet.ec2_model import Image
 from runner_fleet.errors import CloudError
 from runner_fleet.provisioning.candidates import ON_DEMAND, SPOT, Candidate
 from runner_fleet.provisioning.options.placement import Placement
@@ -19,29 +20,29 @@ class Prices:
     on_demand: Mapping[str, float] = field(default_factory=dict)  # by type
 
 
-def ask_prices(ec2: Ec2, placement: Placement, types: Sequence[str], notes: list[str]) -> Prices:
+def ask_prices(
+    ec2: Ec2, placement: Placement, images: Mapping[str, Image], notes: list[str]
+) -> Prices:
     """One call for all spot prices, one for each on-demand price that the user did not give.
 
-    What cannot be found out is noted: a price is no reason to fail.
+    `images` are by instance type. What cannot be found out is noted: a price is no reason to fail.
     """
     spot: dict[tuple[str, str], float] = {}
     on_demand: dict[str, float] = {}
+    windows = any(image.windows for image in images.values())
     if SPOT in placement.markets:
         try:
-            spot = ec2.spot_prices(types)
+            spot = ec2.spot_prices(list(images), windows=windows)
         except CloudError as error:
-            notes.append(f"Spot prices in {ec2.region} are not known: {error}")
-    if ON_DEMAND in placement.markets:
-        try:
-            for name in types:
-                price = None if name in placement.prices else ec2.on_demand_price(name)
-                if price is not None:
-                    on_demand[name] = price
-        except CloudError as error:
-            notes.append(
-                f"On-demand prices in {ec2.region} are not known: {error}. They can also be given "
-                "in aws_prices"
-            )
+            notes.append(f"Spot prices are not known: {error}")
+    missing = [name for name in images if name not in placement.prices]
+    try:
+        for name in missing if ON_DEMAND in placement.markets else ():
+            price = ec2.on_demand_price(name, windows=windows)
+            if price is not None:
+                on_demand[name] = price
+    except CloudError as error:
+        notes.append(f"On-demand prices are not known, and not given in aws_prices: {error}")
     return Prices(spot, on_demand)
 
 

@@ -22,8 +22,9 @@ from runner_fleet.provisioning.wait import Progress, wait_until_online
 class Start:
     """One start: what it works with.
 
-    `say` gets progress lines, `warn` what is left behind, `mask` secrets that must not show in
-    the log, `launched` the instances. `trail` tells afterwards what was tried.
+    `say` gets progress lines, `caution` what may fail one day, `warn` what is left behind, `mask`
+    secrets that must not show in the log, `launched` the instances. `trail` tells afterwards what
+    was tried.
     """
 
     options: StartOptions
@@ -31,6 +32,7 @@ class Start:
     github: GitHub
     clouds: Mapping[str, Ec2]  # by region
     say: Callable[[str], None]
+    caution: Callable[[str], None]
     warn: Callable[[str], None]
     mask: Callable[[str], None]
     launched: Callable[[dict[str, str], str], None]  # instance id to label; the region
@@ -43,7 +45,14 @@ class Start:
         """All runners online; or everything taken back, and the `FleetError` that says why."""
         placement, trail = self.options.placement, self.trail
         plan = Preparation(
-            self.options, self.fleet, self.github, self.clouds, self.mask, self.say, self.clock
+            self.options,
+            self.fleet,
+            self.github,
+            self.clouds,
+            mask=self.mask,
+            say=self.say,
+            caution=self.caution,
+            clock=self.clock,
         ).plan()
         with self._way_back().open():
             Placing(

@@ -132,6 +132,112 @@ def test_security_groups_are_one_or_several(text: str) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "text", ["g4dn.xlarge, g5.xlarge", "g4dn.xlarge\ng5.xlarge", '["g4dn.xlarge","g5.xlarge"]']
+)
+def test_instance_types_are_one_or_several_in_order(text: str) -> None:
+    assert parsed(aws_instance_type=text).placement.instance_types == ("g4dn.xlarge", "g5.xlarge")
+
+
+def test_regions_are_one_or_several_in_order() -> None:
+    options = start_options(
+        {"aws_image_name": "Ubuntu", "aws_instance_type": "t3.small"}
+        | {"aws_region_name": "us-west-2, us-east-1"},
+        ENVIRON,
+    )
+    assert options.placement.regions == ("us-west-2", "us-east-1")
+
+
+def test_ids_may_differ_by_region() -> None:
+    text = '{"us-east-1": ["subnet-11111111", "subnet-22222222"], "us-west-2": "subnet-33333333"}'
+    options = parsed(
+        aws_region_name="us-east-1,us-west-2",
+        aws_image_id='{"us-east-1": "ami-11111111", "us-west-2": "resolve:ssm:/image"}',
+        aws_subnet_id=text,
+    )
+    assert options.placement.subnets_of("us-east-1") == ("subnet-11111111", "subnet-22222222")
+    assert options.placement.subnets_of("us-west-2") == ("subnet-33333333",)
+    assert options.machine.image_ids == {
+        "us-east-1": ("ami-11111111",),
+        "us-west-2": ("resolve:ssm:/image",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        (
+            "aws_subnet_id",
+            "subnet-11111111",
+            (
+                "ids differ by region: for several regions give a JSON object like "
+                '{"us-east-1": "…", "us-west-2": "…"}'
+            ),
+        ),
+        (
+            "aws_security_group_id",
+            '{"us-east-1": "sg-11111111"}',
+            "has no value for us-west-2, which aws_region_name lists",
+        ),
+        (
+            "aws_subnet_id",
+            '{"us-east-1": "subnet-11111111", "us-west-2": "nothing"}',
+            "'nothing' is not a subnet id (subnet-0123456789abcdef0)",
+        ),
+        (
+            "aws_subnet_id",
+            '{"us-east-1": "subnet-11111111", "us-west-2": 7}',
+            "us-west-2: needs a string or an array of strings",
+        ),
+        ("aws_subnet_id", '{"us-east-1": ', 'is not a JSON object like {"us-east-1": "…"}'),
+        (
+            "aws_image_id",
+            '{"us-east-1": ["ami-11111111", "ami-22222222"], "us-west-2": "ami-33333333"}',
+            "takes one image (for each region)",
+        ),
+    ],
+)
+def test_ids_by_region_that_do_not_fit_are_refused(name: str, text: str, problem: str) -> None:
+    regions = {"aws_region_name": "us-east-1,us-west-2", "aws_image_name": "x"}
+    inputs = {"aws_image_id": "latest", name: text}
+    assert problems(**regions, **inputs)[0].startswith(f"{name}: {problem}")
+
+
+def test_without_more_a_start_wants_all_instances_on_demand_within_five_minutes() -> None:
+    options = parsed(instance_count="3").placement
+    assert (options.minimum, options.markets, options.timeout) == (3, ("on-demand",), 300)
+    assert not options.cheapest_first
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({"instance_count": "3", "min_count": "4"}, "min_count: '4' is too large: at most 3"),
+        (
+            {"min_count": "0"},
+            "min_count: '0' is too small: at least 1 (leave it out for all)",
+        ),
+        ({"capacity_timeout": "-1"}, "capacity_timeout: '-1' is too small: at least 0"),
+        (
+            {"market": "cheap"},
+            "market: 'cheap' is not one of on-demand, spot, spot-then-on-demand",
+        ),
+        (
+            {"placement_strategy": "random"},
+            "placement_strategy: 'random' is not one of in-order, cheapest-first",
+        ),
+        ({"aws_prices": "0.5"}, "aws_prices: is not a JSON object of numbers"),
+        ({"aws_prices": '{"g4dn": 1}'}, "aws_prices: 'g4dn' is not an instance type like g4dn.xla"),
+        ({"aws_prices": '{"g5.xlarge": 0}'}, "aws_prices: g5.xlarge: is not a number above 0"),
+        ({"aws_prices": '{"g5.xlarge": NaN}'}, "aws_prices: g5.xlarge: is not a number above 0"),
+        ({"aws_prices": '{"g5.xlarge": true}'}, "aws_prices: g5.xlarge: is not a number above 0"),
+    ],
+)
+def test_a_wish_for_places_that_cannot_be_is_refused(inputs: dict[str, str], problem: str) -> None:
+    (line,) = problems(**inputs)
+    assert line.startswith(problem)
+
+
 def test_an_arn_of_a_role_is_no_instance_profile() -> None:
     (line,) = problems(aws_iam_role="arn:aws:iam::123456789012:role/builder")
     assert (
@@ -166,6 +272,86 @@ def test_a_home_may_be_one_of_either_system(home: str) -> None:
 
 def test_a_script_typed_on_windows_gets_the_line_ends_of_bash() -> None:
     assert parsed(pre_runner_script="set -e\r\nmake").boot.pre_script == "set -e\nmake"
+
+
+def test_an_instance_may_wait_for_a_job_for_ever() -> None:
+    assert parsed(idle_timeout_minutes="0", instance_count="2").boot.idle_timeout == 0
+
+
+def test_several_instances_must_not_end_while_they_wait_for_each_other() -> None:
+    (line,) = problems(idle_timeout_minutes="10", instance_count="2")
+    assert line == (
+        "idle_timeout_minutes: 600 seconds are less than gh_timeout (1200): an instance that is "
+        "ready early would end while it waits for the others"
+    )
+    assert parsed(idle_timeout_minutes="10").boot.idle_timeout == 10
+    assert parsed(idle_timeout_minutes="10", gh_timeout="600", instance_count="2")
+
+
+@pytest.mark.parametrize("version", ["2.3", "v2.335.1", "newest", "2.335.1@sha256:12", "2.335.1 "])
+def test_a_version_that_is_none_is_refused(version: str) -> None:
+    (line,) = problems(runner_version=version)
+    assert line.startswith(f"runner_version: {version!r} is not 'latest', or a version like ")
+
+
+def test_a_proxy_spares_the_metadata_service() -> None:
+    proxy = dict(parsed(https_proxy="http://proxy:3128", no_proxy=" a.com, .b.com,").boot.proxy)
+    assert proxy == {
+        "https_proxy": "http://proxy:3128",
+        "HTTPS_PROXY": "http://proxy:3128",
+        "no_proxy": "a.com,.b.com,169.254.169.254",
+        "NO_PROXY": "a.com,.b.com,169.254.169.254",
+    }
+    assert dict(parsed(http_proxy="http://[::1]:80").boot.proxy)["no_proxy"] == "169.254.169.254"
+    assert parsed().boot.proxy == ()
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "https_proxy"])
+def test_a_password_for_a_proxy_is_refused_and_not_shown(name: str) -> None:
+    assert problems(**{name: "http://me:secret@proxy:3128"}) == [
+        f"{name}: takes no user and password: whoever is on the instance could read them"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({"http_proxy": "proxy:3128"}, "http_proxy: 'proxy:3128' is not a URL like http://proxy."),
+        (
+            {"https_proxy": "http://a b"},
+            "https_proxy: 'http://a b' is not a URL like http://proxy.",
+        ),
+        ({"no_proxy": "a.com"}, "no_proxy: has no effect without http_proxy or https_proxy"),
+        (
+            {"http_proxy": "http://p", "no_proxy": "$(id)"},
+            "no_proxy: is not a list of hosts, separated by commas",
+        ),
+    ],
+)
+def test_a_proxy_that_cannot_work_is_refused(inputs: dict[str, str], problem: str) -> None:
+    (line,) = problems(**inputs)
+    assert line.startswith(problem)
+
+
+@pytest.mark.parametrize("begin", ["#cloud-config", "#!/bin/sh", "#include", "## template: jinja"])
+def test_a_part_for_cloud_init_is_passed_on(begin: str) -> None:
+    extra = parsed(aws_user_data_extra=f"{begin}\r\nx: 1\r\n").boot.extra
+    assert extra == f"{begin}\nx: 1\n"
+
+
+@pytest.mark.parametrize("text", ["runcmd: [ls]", "MIME-Version: 1.0", " #cloud-config"])
+def test_what_cloud_init_would_not_understand_is_refused(text: str) -> None:
+    (line,) = problems(aws_user_data_extra=text)
+    assert line == (
+        "aws_user_data_extra: begins with none of #!, #cloud-config, #cloud-boothook, #include, "
+        "#part-handler, ## template:, as cloud-init needs"
+    )
+
+
+def test_a_place_for_the_runner_must_be_a_plain_absolute_path() -> None:
+    assert problems(runner_directory="opt/../runner") == [
+        "runner_directory: 'opt/../runner' is not an absolute path like /opt/actions-runner"
+    ]
 
 
 @pytest.mark.parametrize("name", ["GITHUB_API_URL", "GITHUB_SERVER_URL", "AWS_ENDPOINT_URL"])

@@ -67,8 +67,8 @@ def test_a_rule_keeps_instances_from_booting(cloud: Any, control: Client) -> Non
         ({"refuse": {"type": "g6.xlarge"}}, "a rule 'refuse' has no field 'type'; there are: "),
         ({"boot": {"delay": "5"}}, "delay of a rule 'boot' is to be a number, not '5'"),
         ({"capacity": {}}, "a rule 'capacity' needs the field 'slots'"),
-        ({"fail": {}}, "the body is a JSON object with some of: refuse, capacity, boot"),
-        ([], "the body is a JSON object with some of: refuse, capacity, boot"),
+        ({"fail": {}}, "the body is a JSON object with some of: refuse, capacity, price, boot"),
+        ([], "the body is a JSON object with some of: refuse, capacity, price, boot"),
     ],
 )
 def test_a_wrong_rule_is_refused_by_the_field(control: Client, rules: Any, message: str) -> None:
