@@ -72,7 +72,8 @@ def test_a_launch_template_alone_says_what_to_launch(
     assert (instance.type, instance.image) == ("g4dn.xlarge", UBUNTU)
     assert instance.tags["team"] == "vision"
     assert instance.tags["runner-fleet:fleet-id"] == started.outputs["fleet_id"]
-    stopped = actions.run("stop-runner", {"instance_mapping": started.outputs["mapping"]})
+    to_stop = {"instance_mapping": started.outputs["mapping"], "wait": "true"}
+    stopped = actions.run("stop-runner", to_stop)
     assert stopped.status == 0, stopped.log
     assert_nothing_left(world)
     assert ec2.describe_volumes()["Volumes"] == []

@@ -83,6 +83,10 @@ VALUES: dict[str, dict[str, str]] = {
         "aws_region_name": "eu-west-1",
         "repo": "octo-org/other",
         "wait": "true",
+        "sweep": "orphans",
+        "min_age_minutes": "30",
+        "dry_run": "false",
+        "region_timeout": "30",
     },
 }
 

@@ -27,14 +27,13 @@ BOOT_WINDOWS = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.ps1"
 
 # How texts begin that are no failure: progress, tables, patterns for what others say.
 NO_FAILURES = (
-    *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
-    *(
-        "registration removed",
-        "No License required",
-        "leave it out for",
-        "Encoded auth",
-        "perform: (",
-    ),
+    *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "### Why"),
+    *("Nothing was left", "registration removed", "No License required", "leave it out for"),
+    *("Encoded auth", "perform: ("),
+    *("Console of …", "Why: …", "Runner label", "What to do", "\n… more instances were lost"),
+    *("runner-fleet: r", "Successfully replaced", "…error \\[(", "PRIVATE KEY", "-----BEGIN"),
+    *("\\A(?:", "\\x1b(?:", "(?i)(--("),
+    *("Orphans, if this were", "There is no orphan", "has ended meanwhile"),
     # of a dry run
     *("### Dry run", "in …, … free", "through …, with", "EC2 would launch", "it takes an instance"),
     *("Nothing that was checked", "the token may register", "dry run of RunInst", "with the role"),
@@ -43,14 +42,6 @@ NO_FAILURES = (
     # of the boot script
     *("trying again in", "installing the runner's", "running pre_runner_script", "powering off"),
     *("runner was registered just in time", "instance … is runner"),
-    *(
-        " About $… an hour",
-        "… … in …",
-        "on-demand price of",
-        "No License",
-        " and … more",
-        "\n\n### Att",
-    ),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.

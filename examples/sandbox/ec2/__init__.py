@@ -110,6 +110,12 @@ class Ec2:
             records = self._lifecycle.records.values()
             return [record.user_data for record in records if record.state != "terminated"]
 
+    @property
+    def user_data(self) -> dict[str, str]:
+        """What each instance was launched with, terminated ones included."""
+        with self._lifecycle.lock:
+            return {key: record.user_data for key, record in self._lifecycle.records.items()}
+
     def console(self, instance_id: str) -> str:
         """What the instance has written on its console."""
         machine = self.machines.get(instance_id)

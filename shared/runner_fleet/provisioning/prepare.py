@@ -13,7 +13,7 @@ from runner_fleet.ec2_template import LaunchTemplate
 from runner_fleet.errors import InputError, gathered
 from runner_fleet.github import GitHub, RunnerArchive
 from runner_fleet.provisioning.candidates import Candidate
-from runner_fleet.provisioning.identity import TAG_PREFIX, Fleet
+from runner_fleet.provisioning.identity import PRICE_TAG, Fleet
 from runner_fleet.provisioning.offers import Survey, survey, to_try
 from runner_fleet.provisioning.options.aws import of_region
 from runner_fleet.provisioning.options.machine import Machine
@@ -23,8 +23,6 @@ from runner_fleet.provisioning.user_data import Boot, user_data
 TOKEN_AGE = 1800.0
 """Seconds after which a registration token is fetched anew for the next launch. It is valid for
 one hour, and the instance has yet to boot (GitHub REST API, self-hosted runners)."""
-
-PRICE_TAG = f"{TAG_PREFIX}usd-per-hour"
 
 
 @dataclass
