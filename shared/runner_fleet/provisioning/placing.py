@@ -156,7 +156,7 @@ class Placing:
             self.trail.region, self.trail.doubtful = candidate.region, True
             ec2 = self.clouds[candidate.region]
             try:
-                found = ec2.launch(launch, self.sleep, give_up=self.cancellation.is_requested)
+                found = ec2.launch(launch, self.sleep, self.cancellation.is_requested, self.chance)
             except CloudError as error:
                 if error.unsure:
                     found = self._adopted(ec2, launch, error)
