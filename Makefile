@@ -3,6 +3,7 @@
 #   make demo       a whole run on this machine: start, test, stop (SCENARIO=failing-test for another)
 #   make sandbox    the same world, kept running for act by hand
 #   make test       the tests (ARGS="-k name" for some)
+#   make test-faults   the actions killed and disturbed at every call they make (ten minutes)
 #   make lint       every check; prints nothing if there is nothing to say
 #   make bench      what it costs: start-up times and API calls
 #   make docs       put inputs, outputs and examples into the READMEs again
@@ -12,7 +13,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo sandbox test lint bench docs requirements clean
+.PHONY: help demo sandbox test test-faults lint bench docs requirements clean
 
 PYTHON ?= python3
 LAUNCH := $(PYTHON) shared/launch --set dev
@@ -41,6 +42,9 @@ sandbox:
 test:
 	@mkdir -p .cache/tmp
 	@exec $(LAUNCH) -m pytest -q -n auto --dist worksteal $(ARGS)
+
+test-faults:
+	@exec $(LAUNCH) --path examples --path . -m tests.faults $(ARGS)
 
 lint:
 	@exec .ci/lint $(LAUNCH)

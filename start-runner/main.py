@@ -21,6 +21,7 @@ def main(reporter: action.Reporter) -> None:
     from runner_fleet.github import GitHub
     from runner_fleet.provisioning import report
     from runner_fleet.provisioning.identity import Fleet, label_source
+    from runner_fleet.provisioning.loss import RunnerLostError
     from runner_fleet.provisioning.start import Start
 
     access = options.github
@@ -43,14 +44,19 @@ def main(reporter: action.Reporter) -> None:
         github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
         clouds={region: Ec2(region, "start-runner") for region in options.placement.regions},
         say=reporter.say,
+        caution=reporter.warning,
         warn=reporter.error,
         mask=reporter.mask,
+        hide=reporter.hide,
+        show=reporter.group,
         launched=launched,
         cancellation=cancellation,
     )
     try:
         progress = start.run()
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, RunnerLostError):
+            reporter.summary(report.lost(error))
         reporter.summary(report.failed(start.trail.attempts))
         raise
     lifetime = options.boot.max_lifetime

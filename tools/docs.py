@@ -12,6 +12,7 @@ is made anew from the file that says it first, so the two cannot disagree:
     outputs ACTION          table of its outputs
     example FILE [JOB...]   a file as a code block, or only some jobs of a workflow
     aws-errors              table of the error codes of AWS that the library explains
+    causes                  table of the causes for which a start loses an instance
 
 With --check nothing is written; the exit status is 1 when a file is out of date.
 """
@@ -30,6 +31,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "shared"))
 
 from runner_fleet import aws_errors  # noqa: E402 - the path comes first
+from runner_fleet.provisioning.causes import CAUSES  # noqa: E402
+from runner_fleet.provisioning.guesses import GUESSES  # noqa: E402
 
 FILES = (
     "README.md",
@@ -94,6 +97,19 @@ def aws_error_codes() -> str:
     return table(("Code", "What it means here, and what to do"), rows)
 
 
+def causes() -> str:
+    rows = [
+        (
+            f"`{cause.code}`",
+            _prose(cause.title),
+            ", ".join(f"`{_prose(sign)}`" for sign in (*cause.reasons, *cause.signs)),
+            _prose(cause.remedy),
+        )
+        for cause in (*CAUSES, *GUESSES)
+    ]
+    return table(("Code", "Cause", "Also known by", "What to do"), rows)
+
+
 def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [heading, ["---"] * len(heading), *rows]
     return "\n".join(f"| {' | '.join(cells)} |".replace("  |", " |") for cells in lines)
@@ -114,6 +130,7 @@ KINDS: dict[str, Callable[..., str]] = {
     "outputs": outputs,
     "example": example,
     "aws-errors": aws_error_codes,
+    "causes": causes,
 }
 
 

@@ -28,15 +28,16 @@ class Fault:
     delay: float = 0.0
     stale_seconds: float = 0.0
     code: str = ""  # EC2 error code; EC2's XML error body is made from code and message
-    message: str = ""
+    message: str = ""  # of EC2; {InstanceId} in it stands for the ids that the call names
     headers: dict[str, str] = field(default_factory=dict)
     body: str | None = None  # None: the service's own error body for the status
+    region: str = ""  # of EC2, when only calls there are struck
 
     def __post_init__(self) -> None:
         self._pattern = re.compile(self.operation)
 
-    def matches(self, operation: str) -> bool:
-        return self._pattern.match(operation) is not None
+    def matches(self, operation: str, region: str = "") -> bool:
+        return self.region in ("", region) and self._pattern.match(operation) is not None
 
 
 class Faults:
@@ -59,11 +60,11 @@ class Faults:
         with self._lock:
             self._rules.clear()
 
-    def take(self, operation: str) -> Fault | None:
+    def take(self, operation: str, region: str = "") -> Fault | None:
         """The fault that strikes this call, if any."""
         with self._lock:
             for rule in self._rules:
-                if not rule.matches(operation):
+                if not rule.matches(operation, region):
                     continue
                 if rule.skip > 0:
                     rule.skip -= 1

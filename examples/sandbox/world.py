@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from sandbox import runner
 from sandbox.act import rc
@@ -18,6 +19,9 @@ from sandbox.faults import Faults
 from sandbox.github import Simulator
 from sandbox.label_pool import VARIABLE, LabelPool
 from sandbox.serve import Server
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
 
 REPOSITORY = "octo-org/gpu-tests"
 REGION = "us-east-1"
@@ -83,9 +87,9 @@ class World:
         return {
             **self.job_environment(),
             "GH_PAT": TOKEN,
-            "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing",
-            "AWS_SESSION_TOKEN": "testing",
+            "AWS_ACCESS_KEY_ID": "SANDBOXACCESSKEYID",
+            "AWS_SECRET_ACCESS_KEY": "sandbox-aws-secret-access-key",
+            "AWS_SESSION_TOKEN": "sandbox-aws-session-token",
             "AWS_REGION": REGION,
         }
 
@@ -107,6 +111,14 @@ class World:
             "AWS_EC2_METADATA_DISABLED": "true",
             VARIABLE: str(self.label_pool),
         }
+
+    def intercept(self, around: Callable[[WSGIApplication], WSGIApplication]) -> None:
+        """Put something of a test's own in front of both services, inside the `with` block.
+
+        It stays until another is put there.
+        """
+        self._github_server.application = around(Control(self.github.wsgi, self.ec2))
+        self._ec2_server.application = around(self.ec2.wsgi)
 
     def reset(self) -> None:
         """As new: no instance, runner, run, fault or call, and every label back in the pool."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
@@ -13,6 +13,7 @@ from types import ModuleType
 
 from runner_fleet.cancel import ignore
 from runner_fleet.errors import Cancelled, FleetError, internal_error
+from runner_fleet.masking import SECRET_VARIABLES, hidden
 
 INPUT_PREFIX = "FLEET_"
 """`action.yml` maps each input to `FLEET_<NAME>`.
@@ -40,6 +41,9 @@ class Reporter:
     What only tells never raises: a log that cannot be written must not keep machines alive.
     """
 
+    def __init__(self) -> None:
+        self._secrets: set[str] = set()
+
     def say(self, line: str) -> None:
         """One line of log, which GitHub must not take for a command."""
         harmless = " ".join(line.splitlines()).replace("##[", "## [")
@@ -63,8 +67,23 @@ class Reporter:
         A short text is left alone: masking it would blank innocent text, and GitHub drops job
         outputs that contain a mask (actions/runner, src/Runner.Worker/JobExtension.cs).
         """
+        self._secrets.add(secret)
         if len(secret) >= SHORTEST_MASK:
             self._command("set_secret", secret)
+
+    def hide(self, text: str) -> str:
+        """A text of others without secrets: those of this process, and what looks like one."""
+        known = {os.environ.get(name, "") for name in SECRET_VARIABLES}
+        return hidden(text, self._secrets | known)
+
+    def group(self, title: str, lines: Sequence[str]) -> None:
+        """Lines of log that are folded away under a title."""
+        self._command("start_group", title)
+        for line in lines:
+            self.say(line)
+        with _unless_closed():
+            _core().end_group()
+            sys.stdout.flush()
 
     def output(self, name: str, value: str) -> None:
         """Set an output now; a later value of the same name replaces it.

@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import boto3
 from botocore.config import Config
@@ -27,16 +27,19 @@ LAUNCH_PAUSES = (1.0, 2.0, 4.0)
 CONNECT_TIMEOUT = 5.0  # seconds
 READ_TIMEOUT = 30.0  # seconds; RunInstances for many instances takes several
 
+_NO_LATEST_CONSOLE = ("UnsupportedOperation", "IncorrectInstanceState")
+
 
 class Ec2(Offers):
     """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
 
-    def __init__(self, region: str, agent: str = "") -> None:
-        """`agent` names the caller in the User-Agent, as CloudTrail shows it."""
+    def __init__(self, region: str, agent: str = "", patience: float = READ_TIMEOUT) -> None:
+        """`agent` names the caller in the User-Agent, as CloudTrail shows it; `patience` is what
+        one reply may take, in seconds."""
         self.region = region
         self._config = Config(
-            connect_timeout=CONNECT_TIMEOUT,
-            read_timeout=READ_TIMEOUT,
+            connect_timeout=min(CONNECT_TIMEOUT, patience),
+            read_timeout=min(READ_TIMEOUT, patience),
             retries={"mode": "standard", "total_max_attempts": 4},
             user_agent_extra=f"runner-fleet/{__version__} {agent}".strip(),
         )
@@ -140,20 +143,22 @@ class Ec2(Offers):
         if not wanted:
             return {}
         # A filter, not InstanceIds: one unknown id there would fail the whole call.
-        return self._describe({"Name": "instance-id", "Values": wanted})
+        return self.instances_where({"instance-id": wanted})
 
     def instances_of(self, tag: str, value: str) -> dict[str, Instance]:
         """The instances that carry a tag, by id; EC2 shows terminated ones for about an hour."""
-        return self._describe({"Name": f"tag:{tag}", "Values": [value]})
+        return self.instances_where({f"tag:{tag}": [value]})
 
     def instances_of_launch(self, client_token: str) -> dict[str, Instance]:
         """The instances that a launch with this token made, by id."""
-        return self._describe({"Name": "client-token", "Values": [client_token]})
+        return self.instances_where({"client-token": [client_token]})
 
-    def _describe(self, condition: Mapping[str, Any]) -> dict[str, Instance]:
+    def instances_where(self, filters: Mapping[str, Sequence[str]]) -> dict[str, Instance]:
+        """The instances, by id, that pass all filters of DescribeInstances."""
+        conditions = [{"Name": name, "Values": list(values)} for name, values in filters.items()]
         with explained("instances"):
             pages = self._client.get_paginator("describe_instances").paginate(
-                Filters=[condition],  # type: ignore[list-item]
+                Filters=conditions,  # type: ignore[arg-type]
                 PaginationConfig={"PageSize": 1000},
             )
             found = [
@@ -163,6 +168,24 @@ class Ec2(Offers):
                 for data in reservation["Instances"]
             ]
         return {instance.id: instance for instance in found}
+
+    def console(self, instance_id: str) -> str:
+        """What the instance wrote on its console, the last 64 KiB; empty when EC2 has it not yet.
+
+        Only Nitro types offer the latest state; of others EC2 has what was there some time after
+        boot or end (API reference, GetConsoleOutput).
+        """
+        try:
+            return self._console(instance_id, latest=True)
+        except CloudError as error:
+            if error.code not in _NO_LATEST_CONSOLE:
+                raise
+            return self._console(instance_id, latest=False)
+
+    def _console(self, instance_id: str, *, latest: bool) -> str:
+        with explained(f"console of {instance_id}"):
+            reply = self._client.get_console_output(InstanceId=instance_id, Latest=latest)
+            return reply.get("Output", "")
 
     def terminate(self, ids: Iterable[str]) -> Termination:
         """Terminate instances; those that ended already stay so.

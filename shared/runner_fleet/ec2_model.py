@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
 ENDED_STATES = frozenset({"shutting-down", "terminated"})
 """States in which an instance costs nothing more and cannot come back."""
+
+LIVING_STATES = ("pending", "running", "stopping", "stopped")
+"""All other states: the instance, or at least its volumes, cost money."""
 
 GONE_STATES = ENDED_STATES | {"stopping", "stopped"}
 """States from which no runner of ours comes online any more."""
@@ -27,6 +31,8 @@ class Instance:
     launch_index: int
     market: str = "on-demand"  # or spot
     state_reason: str = ""  # e.g. "Server.InsufficientInstanceCapacity: ..."; empty while it runs
+    launched_at: float = 0.0  # seconds since the epoch; 0: EC2 does not say
+    tags: Mapping[str, str] = field(default_factory=dict)  # EC2 drops them a while after the end
 
     @property
     def ended(self) -> bool:
@@ -47,7 +53,13 @@ class Instance:
             launch_index=data.get("AmiLaunchIndex", 0),
             market="spot" if data.get("InstanceLifecycle") == "spot" else "on-demand",
             state_reason=reason.get("Message", "") or reason.get("Code", ""),
+            launched_at=_seconds(data.get("LaunchTime")),
+            tags={tag["Key"]: tag["Value"] for tag in data.get("Tags", [])},
         )
+
+
+def _seconds(moment: datetime | None) -> float:
+    return moment.timestamp() if moment else 0.0
 
 
 @dataclass(frozen=True)
@@ -90,7 +102,7 @@ class Launch:
     image: Image
     instance_type: str
     count: int
-    user_data: str = field(repr=False)  # holds the registration token
+    user_data: str | bytes = field(repr=False)  # holds the registration token
     client_token: str  # repeating a launch with it never launches twice
     tags: Mapping[str, str]
     subnet_id: str | None = None

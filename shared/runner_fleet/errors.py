@@ -84,10 +84,6 @@ class CapacityError(FleetError):
     """EC2 had room for the fleet in none of the places, for as long as we tried."""
 
 
-class RunnerLostError(FleetError):
-    """An instance ended, or did not come online in time."""
-
-
 class Cancelled(BaseException):
     """SIGINT or SIGTERM arrived. Not an `Exception`, so that no library swallows it."""
 

@@ -59,6 +59,15 @@ class RunnerArchive:
     os: str = "linux"
 
 
+@dataclass(frozen=True)
+class Budget:
+    """The calls that a token may make in an hour, as the last reply told."""
+
+    limit: int
+    remaining: int
+    reset: float  # when the hour is over, in seconds since the epoch
+
+
 @dataclass
 class _Page:
     etag: str
@@ -102,6 +111,15 @@ class GitHub:
     def close(self) -> None:
         """Let go of the connections."""
         self._client.close()
+
+    @property
+    def budget(self) -> Budget | None:
+        """What is left for the token; None when GitHub has not told, or sets no limit."""
+        requester = self._client.requester
+        remaining, limit = requester.rate_limiting
+        if limit < 0 or not requester.rate_limiting_resettime:
+            return None
+        return Budget(limit, remaining, requester.rate_limiting_resettime)
 
     @property
     def _scope(self) -> str:
@@ -154,6 +172,21 @@ class GitHub:
                 return False
             raise
         return True
+
+    def get(self, path: str) -> Any:
+        """The body that a path answers with; for what is not about runners."""
+        return self._call("GET", path)
+
+    def items(self, path: str, name: str) -> list[Any]:
+        """All items of a list that comes in pages, each an object with the list under `name`."""
+        found: list[Any] = []
+        url: str | None = path
+        while url is not None:
+            page = self._page(url)
+            with _understood("GET", url):
+                found += page.body[name]
+            url = page.following
+        return found
 
     def _page(self, url: str) -> _Page:
         known = self._pages.get(url)

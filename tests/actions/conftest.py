@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sandbox.world import World
 
+from tests.actions.boot_host import Host
 from tests.actions.harness import Actions
 
 
 @pytest.fixture
 def actions(world: World, tmp_path: Path) -> Actions:
     return Actions(world, tmp_path)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    made = Host(tmp_path)
+    yield made
+    made.close()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +15,9 @@ import boto3
 import yaml
 from sandbox.calls import Call
 from sandbox.world import World
+
+from tests.actions.canary import Canaries
+from tests.actions.warm import WarmProcess, interpreter
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
@@ -44,9 +45,19 @@ class Result:
 class Running:
     """An action under way."""
 
-    def __init__(self, process: subprocess.Popen[str], directory: Path) -> None:
+    def __init__(
+        self,
+        process: WarmProcess,
+        directory: Path,
+        world: World,
+        canaries: Canaries,
+        deadline: float = DEADLINE,
+    ) -> None:
         self.process = process
         self._directory = directory
+        self._world = world
+        self._canaries = canaries
+        self._deadline = deadline
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
@@ -57,13 +68,18 @@ class Running:
         (self._directory / "output").mkdir()
 
     def result(self) -> Result:
-        log, _ = self.process.communicate(timeout=DEADLINE)
-        return Result(
-            status=self.process.returncode,
+        """When it has ended. No secret that it was given may show anywhere."""
+        log = self.process.output(timeout=self._deadline)
+        result = Result(
+            status=self.process.wait(self._deadline),
             log=log,
             outputs=self._outputs(),
             summary=(self._directory / "summary").read_text(),
         )
+        said = {"log": log, "outputs": str(result.outputs), "summary": result.summary}
+        leaks = self._canaries.leaks(self._world, said)
+        assert not leaks, f"secrets show in {leaks}"
+        return result
 
     def _outputs(self) -> dict[str, str]:
         path = self._directory / "output"
@@ -73,9 +89,10 @@ class Running:
 class Actions:
     """Runs actions against a world; each in a directory of its own for its output files."""
 
-    def __init__(self, world: World, directory: Path) -> None:
+    def __init__(self, world: World, directory: Path, deadline: float = DEADLINE) -> None:
         self.world = world
         self._directory = directory
+        self._deadline = deadline  # seconds for one run
         self._count = 0
 
     def begin(
@@ -99,15 +116,9 @@ class Actions:
             **step_environment(action, inputs),
             **(env or {}),
         }
-        process = subprocess.Popen(
-            [sys.executable, str(ROOT / action / "main.py")],
-            env={name: value for name, value in environment.items() if value != ""},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        return Running(process, directory)
+        given = {name: value for name, value in environment.items() if value != ""}
+        process = interpreter().start(ROOT / action / "main.py", given)
+        return Running(process, directory, self.world, Canaries.of(given), self._deadline)
 
     def calls(self) -> list[Call]:
         """The API calls that actions made; machines and their runners make others."""

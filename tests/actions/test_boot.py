@@ -53,7 +53,7 @@ def test_a_pre_runner_script_that_fails_takes_the_instance_back(
 ) -> None:
     status, console = booted(actions, world, pre_runner_script="echo before\n(exit 7)\necho after")
     assert status == 1
-    assert "runner-fleet: error: pre_runner_script ended with status 7" in console
+    assert "error [pre-script-failed]: pre_runner_script ended with status 7" in console
     assert_nothing_left(world)
 
 

@@ -47,3 +47,15 @@ def test_a_home_of_linux_is_refused_for_a_windows_image(actions: Actions, world:
         "C:\\runners, or leave it out"
     )
     assert world.ec2.instances() == []
+
+
+def test_prices_are_those_of_windows(actions: Actions, world: World) -> None:
+    inputs = {
+        "aws_instance_type": "g4dn.xlarge, g5.xlarge",
+        "market": "spot-then-on-demand",
+        "placement_strategy": "cheapest-first",
+        "aws_home_dir": "/home/ubuntu",  # fails before the launch
+    }
+    assert actions.run("start-runner", INPUTS | inputs).status == 1
+    asked = {call.operation: call.fields for call in actions.calls()}
+    assert asked["DescribeSpotPriceHistory"]["ProductDescription.1"] == "Windows"

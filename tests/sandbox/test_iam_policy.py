@@ -22,6 +22,7 @@ ROLE = "gpu-tests"
 PARAMETER = "golden-image"
 REPOSITORY = "octo-org/gpu-tests"
 TERMINATE = "ec2:TerminateInstances"
+CONSOLE = "ec2:GetConsoleOutput"
 
 # Uses every optional statement but those for looking around, too.
 START = {
@@ -165,7 +166,7 @@ def test_a_user_without_a_policy_can_do_nothing(account: Account) -> None:
 
 @pytest.mark.parametrize(
     "denied",
-    [name for name in allowed("start-runner") if name not in (TERMINATE, *DISPENSABLE)],
+    [name for name in allowed("start-runner") if name not in (TERMINATE, CONSOLE, *DISPENSABLE)],
 )
 def test_start_fails_and_names_the_permission_it_lacks(
     account: Account, world: World, denied: str
@@ -226,6 +227,27 @@ def test_start_needs_to_terminate_only_when_it_fails_and_then_says_so(
     result = account.run("start-runner", START | {"gh_timeout": "1"}, user)
     assert result.status == 1
     assert f"lacks the permission {TERMINATE}" in result.log
+
+
+def test_start_reads_consoles_only_when_it_fails_and_without_them_says_what_it_lacks(
+    account: Account, world: World
+) -> None:
+    world.ec2.rules.boot(never=True)
+    user = account.user("starter", judged("start-runner", CONSOLE))
+    result = account.run("start-runner", START | {"gh_timeout": "1"}, user)
+    assert result.status == 1
+    (line,) = result.errors
+    assert "Its console cannot be read" in line
+    assert f"lacks the permission {CONSOLE}" in line
+    assert [instance.state for instance in world.ec2.instances()] == ["terminated"]
+
+
+def test_start_may_read_the_consoles_of_its_own_instances(account: Account, world: World) -> None:
+    world.ec2.rules.boot(never=True)
+    user = account.user("starter", judged("start-runner"))
+    result = account.run("start-runner", START | {"gh_timeout": "1"}, user)
+    (line,) = result.errors
+    assert "[console-empty]" in line
 
 
 @pytest.mark.parametrize("denied", allowed("stop-runner"))

@@ -59,6 +59,14 @@ VALUES: dict[str, dict[str, str]] = {
         "gh_timeout": "60",
         "pre_runner_script": "echo hello",
         "max_lifetime_minutes": "30",
+        "idle_timeout_minutes": "20",
+        "run_as_root": "true",
+        "runner_directory": "/opt/actions-runner",
+        "runner_version": "2.330.0",
+        "http_proxy": "http://proxy.example.com:3128",
+        "https_proxy": "http://secure.example.com:3128",
+        "no_proxy": "example.com",
+        "aws_user_data_extra": "#cloud-config\n",
     },
     "stop-runner": {
         "instance_mapping": '{"i-0123456789abcdef0": "runner-ab12cd34"}',
@@ -66,6 +74,10 @@ VALUES: dict[str, dict[str, str]] = {
         "aws_region_name": "eu-west-1",
         "repo": "octo-org/other",
         "wait": "true",
+        "sweep": "orphans",
+        "min_age_minutes": "30",
+        "dry_run": "false",
+        "region_timeout": "30",
     },
 }
 

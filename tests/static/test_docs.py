@@ -22,22 +22,23 @@ OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "examples/sandbox/README.m
 # Where the messages are written that a user may see, beside the boot script.
 ACTION_SOURCES = [*(ROOT / "shared" / "runner_fleet").rglob("*.py"), *ROOT.glob("*/main.py")]
 LAUNCH_SOURCES = [ROOT / "shared" / "launch", *(ROOT / "shared" / "launcher").glob("*.py")]
-BOOT = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.sh"
-BOOT_WINDOWS = BOOT.with_suffix(".ps1")
+BOOT = [*(ROOT / "shared" / "runner_fleet" / "provisioning").rglob("*.sh")]
+BOOT_WINDOWS = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.ps1"
 
 # How texts begin that are no failure: progress, tables, patterns for what others say.
 NO_FAILURES = (
-    *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "Nothing was left"),
-    *("registration removed", "leave it out for", "Encoded auth", "perform: ("),
+    *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "### Why"),
+    *("Nothing was left", "registration removed", "No License required", "leave it out for"),
+    *("Encoded auth", "perform: ("),
+    *("Console of …", "Why: …", "Runner label", "What to do", "\n… more instances were lost"),
+    *("runner-fleet: r", "Successfully replaced", "…error \\[(", "PRIVATE KEY", "-----BEGIN"),
+    *("\\A(?:", "\\x1b(?:", "(?i)(--("),
+    *("Orphans, if this were", "There is no orphan", "has ended meanwhile"),
     *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
-    *(
-        " About $… an hour",
-        "… … in …",
-        "on-demand price of",
-        "No License",
-        " and … more",
-        "\n\n### Att",
-    ),
+    *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
+    # of the boot script
+    *("trying again in", "installing the runner's", "running pre_runner_script", "powering off"),
+    *("runner was registered just in time", "instance … is runner"),
 )
 
 # Of a message that is put together, no piece shorter than this tells one from another.
@@ -138,9 +139,9 @@ def literals(*sources: Path) -> Iterator[str]:
 
 
 def boot_failures() -> Iterator[str]:
-    text = BOOT.read_text(encoding="utf-8")
-    for message in re.findall(r'(?:\bfail |\bproblem=)"([^"]+)"', text):
-        yield re.sub(r"\$\([^)]*\)|\$[\w?]+", "…", message)
+    text = "\n".join(part.read_text(encoding="utf-8") for part in BOOT)
+    for message in re.findall(r'(?:\b(?:fail|complain) [\w-]+|\bsay) "([^"]+)"', text):
+        yield re.sub(r"\$\([^)]*\)|\$\{[^}]*\}|\$[\w?]+", "…", message)
     text = BOOT_WINDOWS.read_text(encoding="ascii")
     for _, message in re.findall(r"""(?:\bFail \S+|\$(?:way|text) =) (["'])(.*?)\1""", text):
         yield re.sub(r"\$\([^)]*\)+|\$[\w:]+", "…", message)

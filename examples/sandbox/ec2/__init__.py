@@ -19,6 +19,10 @@ from sandbox.serve import Server
 
 __all__ = ["Ec2", "Event", "Instance", "Rules"]
 
+NOTICE = '{"action": "terminate", "time": "2026-10-01T12:02:00Z"}'
+"""What EC2 announces two minutes before it takes a spot instance back (EC2 user guide, spot
+instance interruption notices)."""
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -106,12 +110,18 @@ class Ec2:
             records = self._lifecycle.records.values()
             return [record.user_data for record in records if record.state != "terminated"]
 
+    @property
+    def user_data(self) -> dict[str, str]:
+        """What each instance was launched with, terminated ones included."""
+        with self._lifecycle.lock:
+            return {key: record.user_data for key, record in self._lifecycle.records.items()}
+
     def console(self, instance_id: str) -> str:
         """What the instance has written on its console."""
         machine = self.machines.get(instance_id)
         return machine.console() if machine else ""
 
-    def interrupt(self, instance_id: str, action: str = '{"action": "terminate"}') -> None:
+    def interrupt(self, instance_id: str, action: str = NOTICE) -> None:
         """Let the instance find a spot interruption notice in its metadata."""
         self._lifecycle.records[instance_id].spot_action = action
 

@@ -81,7 +81,8 @@ class Front:
 
     def _reply(self, request: Request) -> Reply | None:
         """The reply; None: the connection is closed without one."""
-        fault = self._faults.take(request.operation) if request.operation else None
+        operation, region = request.operation, request.region
+        fault = self._faults.take(operation, region) if operation else None
         if fault and fault.delay:
             time.sleep(fault.delay)
         if request.region and request.region not in backend.regions():
@@ -117,6 +118,7 @@ def _faulty(request: Request, fault: Fault) -> Reply:
     else:
         code = fault.code or code_of(fault.status)
         message = fault.message or "The sandbox answers this by a fault rule."
+        message = message.replace("{InstanceId}", ", ".join(request.listed("InstanceId")))
         reply = wire.error(request.service, code, message, fault.status)
     given = {name.lower() for name in fault.headers}
     kept = [(name, value) for name, value in reply.headers if name.lower() not in given]

@@ -18,12 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.ec2 import processes
+from sandbox.ec2.user_data import UserData
 
 STAND_INS = Path(__file__).parent / "machine" / "bin"
 # What a minimal Ubuntu server has, as far as scripts use it. python3 is added.
 HOST_COMMANDS = Path(__file__).parent / "machine" / "host-commands.txt"
 GRACE = 2.0  # seconds from SIGTERM to SIGKILL; a real shutdown leaves up to 90
 _CONSOLE = "var/log/cloud-init-output.log"
+# Whatever the one script makes of it, the next is run.
+_ALL = 'for script in "$0" "$@"; do eval "$script"; done'
+_NOTES = {"text/x-powershell": "EC2Launch: there is no PowerShell in the sandbox; it keeps this"}
 _DIRECTORIES = ("etc", "root", "run", "tmp", "usr", "var/log")
 
 
@@ -78,22 +82,20 @@ class Machine:
         self._furnish(tools, metadata_url)
 
     def boot(self, user_data: str, on_exit: Callable[[int], None]) -> None:
-        """Run the user data as cloud-init does; `on_exit` gets its exit status."""
-        script = self.root / "run/user-data"
-        script.write_text(user_data)
-        script.chmod(0o700)
+        """Run the scripts of the user data as cloud-init does; `on_exit` gets the exit status."""
+        given = UserData.parse(user_data)
+        scripts = [self._stored(name, text) for name, text in given.scripts.items()]
         with (self.root / _CONSOLE).open("ab", buffering=0) as console:
             console.write(f"[    0.000000] {self.facts.instance_id} is booting\n".encode())
-            if not user_data.startswith("#!"):
-                if "<powershell>" in user_data:
-                    console.write(b"EC2Launch: there is no PowerShell in the sandbox to run this\n")
-                elif user_data:
-                    console.write(b"cloud-init: user data is not a script; the sandbox skips it\n")
+            for kind, text in given.others.items():
+                console.write(_NOTES.get(kind, f"cloud-init: the sandbox keeps {kind}").encode())
+                console.write(b" and does not run it\n")
+                (self.root / "run" / kind.rpartition("/")[2]).write_text(text)
+            if not scripts:
                 return
-            first = user_data.splitlines()[0]
-            shell = ["bash"] if first.rpartition("/")[2] in ("bash", "env bash", "sh") else []
+            several = ["bash", "-c", _ALL, *map(shlex.join, scripts)]
             self._process = subprocess.Popen(
-                [*shell, str(script)],
+                several if len(scripts) > 1 else scripts[0],
                 cwd=self.root,
                 env=self.environment(),
                 stdin=subprocess.DEVNULL,
@@ -105,6 +107,14 @@ class Machine:
             target=self._wait, args=(self._process, on_exit), name="ec2-user-data", daemon=True
         )
         waiting.start()
+
+    def _stored(self, name: str, text: str) -> list[str]:
+        """The command that runs a script."""
+        script = self.root / "run" / name
+        script.write_text(text)
+        script.chmod(0o700)
+        interpreter = text.splitlines()[0].rpartition("/")[2]
+        return [*(["bash"] if interpreter in ("bash", "env bash", "sh") else []), str(script)]
 
     def environment(self) -> dict[str, str]:
         """As under cloud-init: no HOME, no USER."""

@@ -17,7 +17,10 @@ from sandbox.ec2.policies import Ask, allowed
 from sandbox.ec2.records import Record
 from sandbox.ec2.wire import Request, structures
 
-_ON_INSTANCES = {"TerminateInstances", "StopInstances", "StartInstances", "RebootInstances"}
+_ON_INSTANCES = {
+    *("TerminateInstances", "StopInstances", "StartInstances", "RebootInstances"),
+    "GetConsoleOutput",
+}
 
 
 def authorize(request: Request, records: dict[str, Record]) -> None:
@@ -129,7 +132,7 @@ def _pass_role(request: Request) -> Iterator[Ask]:
 
 def _on_instances(request: Request, action: str, records: dict[str, Record]) -> Iterator[Ask]:
     """One question an instance; that an id is unknown is found out later, by those who may."""
-    for instance_id in request.listed("InstanceId"):
+    for instance_id in request.listed("InstanceId") or [request.text("InstanceId")]:
         record = records.get(instance_id)
         context = _common(request)
         for tag in record.model.get_tags() if record else ():

@@ -35,7 +35,9 @@ def generate(state: State, scope: str, body: Mapping[str, Any], base: str) -> tu
         raise not_found()
     labels = [Label(text, "read-only") for text in names]
     runner = runners.register(state, scope, name, labels, jit=True)
-    return runner, _encode(state, runner, base)
+    encoded = _encode(state, runner, base)
+    state.jit_configs.append(encoded)
+    return runner, encoded
 
 
 def _encode(state: State, runner: Runner, base: str) -> str:

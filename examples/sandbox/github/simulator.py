@@ -120,6 +120,14 @@ class Simulator:
             self.state.identities[token] = identity
         return identity
 
+    @property
+    def issued(self) -> frozenset[str]:
+        """Every secret that GitHub has given out since the last reset."""
+        with self.state.lock:
+            return frozenset(
+                {*self.state.scope_tokens, *self.state.credentials, *self.state.jit_configs}
+            )
+
     def set_rate_limit_used(self, token: str, used: int) -> None:
         self.limits.set_used(self.state.identities[token], used, self.state.clock())
 

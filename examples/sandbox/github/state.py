@@ -59,6 +59,7 @@ class State:
         self.commits: dict[str, Commit] = {}
         self.workflows: dict[tuple[str, str], int] = {}  # repository, path -> id
         self.scope_tokens: dict[str, ScopeToken] = {}
+        self.jit_configs: list[str] = []  # as they were given out, encoded
         self.credentials: dict[str, int] = {}  # of a runner process -> runner id, for ever
         self.queued: dict[int, None] = {}  # job ids that wait, in order
         self.calls_under_way: dict[int, int] = {}  # runner id -> its requests being served
@@ -78,6 +79,7 @@ class State:
                 table.clear()
             self.commits.clear()
             self.scope_tokens.clear()
+            self.jit_configs.clear()
             self.credentials.clear()
             self.queued.clear()
             self.jobs_of_run.clear()

@@ -46,7 +46,7 @@ def _pack(architecture: str) -> bytes:
     contents = {
         path.relative_to(_PACKAGE).as_posix(): path.read_bytes()
         for path in sorted(_PACKAGE.rglob("*"))
-        if path.is_file() and path.suffix in (".sh", ".py")
+        if path.is_file() and path.suffix in (".sh", ".py", ".Listener")
     }
     contents["bin/release.json"] = release.encode()
     packed = io.BytesIO()
@@ -54,6 +54,6 @@ def _pack(architecture: str) -> bytes:
         for name in sorted(contents):
             entry = tarfile.TarInfo(name)  # owner, group and time are zero
             entry.size = len(contents[name])
-            entry.mode = 0o755 if name.endswith(".sh") else 0o644
+            entry.mode = 0o644 if name.endswith((".py", ".json")) else 0o755
             archive.addfile(entry, io.BytesIO(contents[name]))
     return gzip.compress(packed.getvalue(), mtime=0)

@@ -166,7 +166,7 @@ function Use-RunnerOfImage {
   if (-not (Test-Path "$directory\config.cmd")) {
     Fail 'no-runner' "runner_directory $directory holds no runner on this image"
   }
-  '_diag', '.runner', '.credentials', '.credentials_rsaparams' |
+  '_diag', '.runner', '.credentials*', 'runner-fleet.*' |
     ForEach-Object { Remove-Item -Recurse -Force -ErrorAction SilentlyContinue "$directory\$_" }
 }
 

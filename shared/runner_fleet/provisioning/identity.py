@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import re
 import secrets
 import string
 from collections.abc import Callable, Mapping
@@ -16,6 +17,13 @@ from runner_fleet.errors import InputError
 
 TAG_PREFIX = "runner-fleet:"
 FLEET_TAG = f"{TAG_PREFIX}fleet-id"
+REPOSITORY_TAG = f"{TAG_PREFIX}repository"
+RUN_REPOSITORY_TAG = f"{TAG_PREFIX}run-repository"
+RUN_TAG = f"{TAG_PREFIX}run-id"
+ATTEMPT_TAG = f"{TAG_PREFIX}run-attempt"
+STARTER_TAG = f"{TAG_PREFIX}started-by"
+LABEL_TAG = f"{TAG_PREFIX}label"  # where each instance is launched alone
+PRICE_TAG = f"{TAG_PREFIX}usd-per-hour"  # where the start knew it
 
 OWN_LABEL = r"runner-[a-z0-9]{8}"
 """What a label that we draw looks like; users' own labels may be on runners of others."""
@@ -149,3 +157,19 @@ def instance_of(name: str) -> str | None:
     """The instance id in a runner's name; None for runners that are not ours."""
     head, mark, tail = name.rpartition("-i-")
     return f"i-{tail}" if head and mark and tail.isalnum() else None
+
+
+def own_instance_of(name: str) -> str | None:
+    """The same, but only for names that no runner of others is likely to have."""
+    found = re.fullmatch(rf"{OWN_LABEL}-(i-[0-9a-f]{{8}}(?:[0-9a-f]{{9}})?)", name)
+    return found[1] if found else None
+
+
+def jit_run_of(name: str) -> tuple[str, str, str] | None:
+    """Label, run id and attempt in the name of a runner with a just-in-time configuration."""
+    found = re.fullmatch(rf"({OWN_LABEL})-jit-([0-9]+)-([0-9]+)", name)
+    return (found[1], found[2], found[3]) if found else None
+
+
+def is_jit(name: str) -> bool:
+    return jit_run_of(name) is not None

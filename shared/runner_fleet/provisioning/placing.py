@@ -62,7 +62,7 @@ class Placing:
         self,
         count: int,
         minimum: int,
-        script: Callable[[], str],
+        script: Callable[[], bytes],
         tags: Mapping[str, str] | None = None,
     ) -> list[Instance]:
         """Launch `count` instances, or at least `minimum` of them, in one place.
@@ -74,14 +74,14 @@ class Placing:
         self._places += 1
         walk = Walk(self._candidates, self.timeout, self.chance)
         first = len(self.trail.attempts)
-        user_data, number = "", 0
+        user_data, number = b"", 0
         while step := walk.next(self._elapsed()):
             if isinstance(step, Pause):
                 self._pause(step, walk)
                 continue
             if walk.passes != number:
                 number, user_data = walk.passes, script()
-            part = f"{self._places} {number} {step!r} {user_data} {sorted((tags or {}).items())}"
+            part = f"{self._places} {number} {step!r} {user_data!r} {sorted((tags or {}).items())}"
             launch = self.plan.launch(
                 step,
                 count=count,

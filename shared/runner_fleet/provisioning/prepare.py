@@ -12,7 +12,7 @@ from runner_fleet.ec2_model import Image, Launch
 from runner_fleet.errors import InputError, gathered
 from runner_fleet.github import GitHub, RunnerArchive
 from runner_fleet.provisioning.candidates import Candidate
-from runner_fleet.provisioning.identity import TAG_PREFIX, Fleet
+from runner_fleet.provisioning.identity import PRICE_TAG, Fleet
 from runner_fleet.provisioning.offers import Survey, survey, to_try
 from runner_fleet.provisioning.options.aws import of_region
 from runner_fleet.provisioning.options.machine import Machine
@@ -22,8 +22,6 @@ from runner_fleet.provisioning.user_data import Boot, user_data
 TOKEN_AGE = 1800.0
 """Seconds after which a registration token is fetched anew for the next launch. It is valid for
 one hour, and the instance has yet to boot (GitHub REST API, self-hosted runners)."""
-
-PRICE_TAG = f"{TAG_PREFIX}usd-per-hour"
 
 
 @dataclass
@@ -39,13 +37,13 @@ class Script:
     def __post_init__(self) -> None:
         """Raises `InputError` when the user data is larger than EC2 takes."""
         self._made = self.clock()
-        self._text = user_data(self.boot, self.fleet, self.token)
+        self._data = user_data(self.boot, self.fleet, self.token)
 
-    def __call__(self) -> str:
+    def __call__(self) -> bytes:
         if self.clock() - self._made > TOKEN_AGE:
             self.token = self.fetch()
             self.__post_init__()
-        return self._text
+        return self._data
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Plan:
         *,
         count: int,
         minimum: int,
-        user_data: str,
+        user_data: bytes,
         tags: Mapping[str, str],
         client_token: str,
     ) -> Launch:
@@ -88,7 +86,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Preparation:
-    """What a launch is prepared from. `mask` gets secrets that must not show in the log."""
+    """What a launch is prepared from.
+
+    `mask` gets secrets that must not show in the log, `caution` what may fail one day.
+    """
 
     options: StartOptions
     fleet: Fleet
@@ -96,6 +97,7 @@ class Preparation:
     clouds: Mapping[str, Ec2]  # by region
     mask: Callable[[str], None]
     say: Callable[[str], None]
+    caution: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic
 
     def plan(self) -> Plan:
@@ -141,13 +143,21 @@ class Preparation:
 
     def _boot(self, archives: list[RunnerArchive], windows: bool) -> Boot:
         access, boot = self.options.github, self.options.boot
+        if stale := boot.runner_version.warning(archives):
+            self.caution(stale)
         return Boot(
             url=f"{access.server_url.rstrip('/')}/{access.repository}",
-            archives=tuple(archives),
+            archives=boot.runner_version.archives(archives),
             extra_labels=boot.extra_labels,
             home=boot.home,
+            run_as_root=boot.run_as_root,
+            runner_directory=boot.runner_directory,
+            proxy=boot.proxy,
+            idle_timeout=boot.idle_timeout,
             max_lifetime=boot.max_lifetime,
             pre_script=boot.pre_script,
+            extra=boot.extra,
+            market=self.options.placement.markets[0],  # spot comes first
             windows=windows,
         )
 

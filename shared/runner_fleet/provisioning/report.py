@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 
+from runner_fleet.ec2_model import Instance
 from runner_fleet.provisioning.attempts import Attempt
-from runner_fleet.provisioning.identity import runner_name
+from runner_fleet.provisioning.identity import PRICE_TAG, runner_name
+from runner_fleet.provisioning.loss import SHOWN, RunnerLostError
+from runner_fleet.provisioning.progress import BOOTING, LAUNCHED, ONLINE, REGISTERED, Progress
+from runner_fleet.provisioning.sweep import Row
 from runner_fleet.provisioning.take_back import Taken
-from runner_fleet.provisioning.wait import BOOTING, LAUNCHED, ONLINE, REGISTERED, Progress
 
 _PHASES = (LAUNCHED, BOOTING, REGISTERED, ONLINE)
 _SHOWN = 200
@@ -48,6 +52,34 @@ def started(
     )
 
 
+def lost(error: RunnerLostError) -> str:
+    """Why a start failed: what became of each instance that was lost, and what to do."""
+    shown = error.lost[:SHOWN]
+    rows = [
+        [
+            f"`{item.label}`",
+            f"`{item.instance.id}`",
+            item.instance.type,
+            item.instance.zone,
+            f"{item.phase}, {item.instance.state}",
+            cell(f"{item.why.title} [{item.why.code}]" if item.why else item.hint or "unknown"),
+            cell(item.why.remedy if item.why else "-"),
+        ]
+        for item in shown
+    ]
+    heading = ["Runner label", "Instance", "Type", "Zone", "Came to", "Why", "What to do"]
+    more = len(error.lost) - len(shown)
+    return (
+        f"### Why the start failed\n\n{cell(error.late or 'Instances ended')}.\n\n"
+        f"{_table(heading, rows)}\n" + (f"\n{more} more instances were lost." if more > 0 else "")
+    )
+
+
+def cell(text: str) -> str:
+    """Text of others inside a table: neither HTML nor Markdown."""
+    return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
+
+
 def _estimate(usd_per_hour: float | None, count: int, max_lifetime: int) -> str:
     if usd_per_hour is None:
         return ""
@@ -81,20 +113,65 @@ def failed(attempts: Sequence[Attempt]) -> str:
     return f"\n\n### Attempts to launch\n\n{_table(heading, rows)}{rest}"
 
 
-def stopped(taken: Taken) -> str:
-    """What a stop ended, and what it could not."""
+def stopped(taken: Taken, now: float) -> str:
+    """What a stop ended, and what it could not; `now` in seconds since the epoch."""
     rows = [
-        *([f"`{key}`", "instance", "terminated"] for key in taken.terminated),
-        *([f"`{key}`", "instance", "had ended already"] for key in taken.ended_before),
-        *([f"`{key}`", "instance", "unknown to EC2"] for key in taken.unknown),
-        *([f"`{key}`", "instance", "**NOT terminated**"] for key in taken.left),
+        *(_instance(taken, key, "terminated", now) for key in taken.terminated),
+        *(_instance(taken, key, "had ended already") for key in taken.ended_before),
+        *(_instance(taken, key, "unknown to EC2") for key in taken.unknown),
+        *(_instance(taken, key, "**NOT terminated**", now) for key in taken.left),
         *([f"`{name}`", "runner", "registration removed"] for name in taken.removed),
         *([f"`{name}`", "runner", "was busy; its instance is terminated"] for name in taken.busy),
     ]
+    heading = ["Name", "Kind", "Outcome"]
+    if taken.seen:
+        heading += ["Type", "Seconds lived", "Cost (estimate)"]
+    rows = [(row + [""] * len(heading))[: len(heading)] for row in rows]
     nothing = "" if taken.problems else "Nothing was left to stop."
-    table = _table(["Name", "Kind", "Outcome"], rows) if rows else nothing
+    table = _table(heading, rows) if rows else nothing
     problems = "".join(f"\n- {problem}" for problem in taken.problems)
     return f"### Stopped runners\n\n{table}\n{problems}"
+
+
+def _instance(taken: Taken, key: str, outcome: str, now: float | None = None) -> list[str]:
+    """`now` where the instance has lived until now; of one that ended EC2 does not tell when."""
+    row = [f"`{key}`", "instance", outcome]
+    seen = taken.seen.get(key)
+    if seen is None:
+        return row
+    seconds = now - seen.launched_at if now is not None and seen.launched_at else None
+    lived = "" if seconds is None else f"{max(0.0, seconds):.0f}"
+    return [*row, seen.type, lived, _cost(seen, seconds)]
+
+
+def swept(rows: Sequence[Row], problems: Sequence[str], *, dry_run: bool) -> str:
+    """What a sweep found, and what became of it."""
+    cells = [
+        [row.kind, f"`{row.name}`", row.region, _age(row.age), row.run, row.why, row.outcome]
+        for row in rows
+    ]
+    heading = ["Kind", "Name", "Region", "Age", "Run", "Why", "Outcome"]
+    table = _table(heading, cells) if cells else "" if problems else "There is no orphan."
+    lines = "".join(f"\n- {problem}" for problem in problems)
+    title = "Orphans, if this were not a dry run" if dry_run else "Swept orphans"
+    return f"### {title}\n\n{table}\n{lines}"
+
+
+def _age(seconds: float | None) -> str:
+    """As `2 h 05 min`."""
+    if seconds is None:
+        return ""
+    hours, minutes = divmod(int(seconds) // 60, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"
+
+
+def _cost(instance: Instance, seconds: float | None) -> str:
+    """What an instance has cost, when the start knew its price; volumes and traffic not counted."""
+    try:
+        price = float(instance.tags[PRICE_TAG])
+    except (LookupError, ValueError):
+        return ""
+    return "" if seconds is None else f"${max(0.0, seconds) * price / 3600:.2f}"
 
 
 def _seconds(progress: Progress, key: str, phase: str) -> str:

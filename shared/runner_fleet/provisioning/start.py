@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance
 from runner_fleet.github import GitHub
+from runner_fleet.provisioning.examine import Examination
 from runner_fleet.provisioning.identity import Fleet
+from runner_fleet.provisioning.loss import RunnerLostError
 from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.placing import Placing, Trail
 from runner_fleet.provisioning.prepare import Preparation
+from runner_fleet.provisioning.progress import Progress
 from runner_fleet.provisioning.undo import WayBack
-from runner_fleet.provisioning.wait import Progress, wait_until_online
+from runner_fleet.provisioning.wait import wait_until_online
 
 
 @dataclass(frozen=True)
 class Start:
     """One start: what it works with.
 
-    `say` gets progress lines, `warn` what is left behind, `mask` secrets that must not show in
-    the log, `launched` the instances. `trail` tells afterwards what was tried.
+    `say` gets progress lines, `caution` what may fail one day, `warn` what is left behind, `mask`
+    secrets that must not show in the log, `launched` the instances. `hide` takes secrets out of
+    what others wrote, `show` gets a title and such lines. `trail` tells afterwards what was tried.
     """
 
     options: StartOptions
@@ -31,8 +35,11 @@ class Start:
     github: GitHub
     clouds: Mapping[str, Ec2]  # by region
     say: Callable[[str], None]
+    caution: Callable[[str], None]
     warn: Callable[[str], None]
     mask: Callable[[str], None]
+    hide: Callable[[str], str]
+    show: Callable[[str, Sequence[str]], None]
     launched: Callable[[dict[str, str], str], None]  # instance id to label; the region
     trail: Trail = field(default_factory=Trail)
     cancellation: Cancellation = field(default_factory=Cancellation)
@@ -43,7 +50,14 @@ class Start:
         """All runners online; or everything taken back, and the `FleetError` that says why."""
         placement, trail = self.options.placement, self.trail
         plan = Preparation(
-            self.options, self.fleet, self.github, self.clouds, self.mask, self.say, self.clock
+            self.options,
+            self.fleet,
+            self.github,
+            self.clouds,
+            mask=self.mask,
+            say=self.say,
+            caution=self.caution,
+            clock=self.clock,
         ).plan()
         with self._way_back().open():
             Placing(
@@ -58,17 +72,24 @@ class Start:
                 clock=self.clock,
                 sleep=self.sleep,
             ).place(placement.count, placement.minimum, plan.script)
-            self.github.patience.ends_in(self.options.timeout)
+            return self._wait(trail.instances, self.clouds[trail.region])
+
+    def _wait(self, instances: list[Instance], ec2: Ec2) -> Progress:
+        self.github.patience.ends_in(self.options.timeout)
+        try:
             return wait_until_online(
-                trail.instances,
-                self.fleet,
-                self.clouds[trail.region],
+                instances,
+                self._mapping(instances),
+                ec2,
                 self.github,
                 timeout=self.options.timeout,
                 say=self.say,
                 clock=self.clock,
                 sleep=self.sleep,
             )
+        except RunnerLostError as error:
+            # Before the way back: afterwards the consoles of those that still run are gone.
+            raise Examination(ec2, self.hide, self.show, self.sleep).explain(error) from None
 
     def _way_back(self) -> WayBack:
         return WayBack(
@@ -83,7 +104,8 @@ class Start:
             sleep=self.sleep,
         )
 
+    def _mapping(self, instances: list[Instance]) -> dict[str, str]:
+        return {instance.id: self.fleet.labels[instance.launch_index] for instance in instances}
+
     def _tell(self, instances: list[Instance]) -> None:
-        labels = self.fleet.labels
-        mapping = {instance.id: labels[instance.launch_index] for instance in instances}
-        self.launched(mapping, self.trail.region)
+        self.launched(self._mapping(instances), self.trail.region)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runner_fleet.ec2 import Ec2
-from runner_fleet.ec2_model import ENDED_STATES, Termination
+from runner_fleet.ec2_model import ENDED_STATES, Instance, Termination
 from runner_fleet.errors import CloudError, GitHubError, gathered
 from runner_fleet.github import GitHub, Runner
-from runner_fleet.provisioning.identity import OWN_LABEL, instance_of
+from runner_fleet.provisioning.identity import LABEL_TAG, OWN_LABEL, instance_of, is_jit
 
 SECOND_LOOK = 3.0
 """Seconds: within them an instance that is told to shut down ends its programs."""
@@ -33,6 +33,25 @@ class Taken:
     removed: list[str] = field(default_factory=list)  # names of runners
     busy: list[str] = field(default_factory=list)  # names of runners that still had a job
     problems: list[str] = field(default_factory=list)  # one line each
+    seen: dict[str, Instance] = field(default_factory=dict)  # as they were before, where EC2 said
+    region_of: dict[str, str] = field(default_factory=dict)  # by instance id, where it is known
+
+    @property
+    def accounted(self) -> set[str]:
+        """Ids of all instances of which it is known what became."""
+        return {*self.terminated, *self.ended_before, *self.unknown, *self.left}
+
+    def add(self, other: Taken) -> None:
+        """Take over what was done elsewhere."""
+        self.terminated += other.terminated
+        self.ended_before += other.ended_before
+        self.unknown += other.unknown
+        self.left += other.left
+        self.removed += other.removed
+        self.busy += other.busy
+        self.problems += other.problems
+        self.seen |= other.seen
+        self.region_of |= other.region_of
 
 
 def take_back(
@@ -51,21 +70,49 @@ def take_back(
     An instance that lived until now and has no online runner may be about to register one: then
     the runners are listed once more, when it has shut down that far.
     """
-    wanted = list(dict.fromkeys(ids))
     taken = Taken()
+    end_instances(ids, ec2, taken, sleep)
+    if github is not None:
+        remove_runners(dict.fromkeys(taken.accounted, ""), labels, github, taken, sleep)
+    return taken
+
+
+def end_instances(
+    ids: Iterable[str], ec2: Ec2, taken: Taken, sleep: Callable[[float], None]
+) -> None:
+    """Terminate instances of one region, and note what became of each."""
+    wanted = list(dict.fromkeys(ids))
     with gathered(taken.problems):
         _terminate(wanted, ec2, taken, sleep)
-    done = {*taken.terminated, *taken.ended_before, *taken.unknown}
-    taken.left = [key for key in wanted if key not in done]
-    if github is None:
-        return taken
-    names = {label.lower() for label in labels if re.fullmatch(OWN_LABEL, label.lower())}
+    known = taken.accounted
+    taken.left += [key for key in wanted if key not in known]
+
+
+def remove_runners(
+    mapping: Mapping[str, str],
+    labels: Iterable[str],
+    github: GitHub,
+    taken: Taken,
+    sleep: Callable[[float], None],
+) -> None:
+    """Remove the registrations of instances, which have been told to end.
+
+    `mapping` is instance id to own label, empty where it is not known; `labels` are further ones.
+    A runner is known by the instance id in its name or by its label. One that came of a
+    just-in-time configuration cannot come back once it is removed; any other may yet register.
+    """
+    own = {label.lower() for label in (*mapping.values(), *labels)}
+    names = {label for label in own if re.fullmatch(OWN_LABEL, label)}
+    settled: set[str] = set()
     with gathered(taken.problems):
-        seen = _deregister(set(wanted), names, github, taken)
-        if not seen.issuperset(taken.terminated):
-            sleep(SECOND_LOOK)
-            _deregister(set(wanted), names, github, taken)
-    return taken
+        for pause in (0.0, SECOND_LOOK):
+            sleep(pause)
+            ours = [one for one in github.runners() if _is_ours(one, mapping, names)]
+            _delete(ours, github, taken)
+            settled |= {key for one in ours if one.online for key in _instances(one, mapping)}
+            settled |= {key for one in ours if is_jit(one.name) for key in _instances(one, mapping)}
+            if settled.issuperset(taken.terminated):
+                break
 
 
 def _terminate(
@@ -80,7 +127,7 @@ def _terminate(
         if not left or pause is None:
             break
         sleep(pause)
-    taken.unknown = left
+    taken.unknown += left
 
 
 def _terminate_surely(ids: Sequence[str], ec2: Ec2, sleep: Callable[[float], None]) -> Termination:
@@ -94,10 +141,8 @@ def _terminate_surely(ids: Sequence[str], ec2: Ec2, sleep: Callable[[float], Non
     return ec2.terminate(ids)
 
 
-def _deregister(ids: set[str], labels: set[str], github: GitHub, taken: Taken) -> set[str | None]:
-    """Remove what is registered now; returns the instances whose runner was there and online."""
-    ours = [runner for runner in github.runners() if _is_ours(runner, ids, labels)]
-    for runner in ours:
+def _delete(runners: Iterable[Runner], github: GitHub, taken: Taken) -> None:
+    for runner in runners:
         if runner.name in taken.busy:
             continue
         try:
@@ -108,8 +153,20 @@ def _deregister(ids: set[str], labels: set[str], github: GitHub, taken: Taken) -
                 taken.problems.extend(error.lines)
             else:
                 taken.busy.append(runner.name)
-    return {instance_of(runner.name) for runner in ours if runner.online}
 
 
-def _is_ours(runner: Runner, ids: set[str], labels: set[str]) -> bool:
+def _is_ours(runner: Runner, ids: Collection[str], labels: set[str]) -> bool:
     return instance_of(runner.name) in ids or not labels.isdisjoint(runner.labels)
+
+
+def _instances(runner: Runner, mapping: Mapping[str, str]) -> set[str]:
+    """The instances that a runner may be of: the one it is named after, or those of its label."""
+    named = instance_of(runner.name)
+    if named is not None:
+        return {named}
+    return {key for key, label in mapping.items() if label.lower() in runner.labels}
+
+
+def own_label(instance: Instance) -> str:
+    """The label of an instance's runner, where its tags tell; empty otherwise."""
+    return instance.tags.get(LABEL_TAG, "")

@@ -2,63 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance
-from runner_fleet.errors import CloudError, GitHubError, RunnerLostError
+from runner_fleet.errors import CloudError, GitHubError
 from runner_fleet.github import GitHub, Runner
-from runner_fleet.provisioning.identity import Fleet, instance_of
+from runner_fleet.provisioning import pace
+from runner_fleet.provisioning.loss import Lost, RunnerLostError
+from runner_fleet.provisioning.progress import LAUNCHED, ONLINE, Progress, phases
 
-FIRST_PAUSE = 1.0
-LONGEST_PAUSE = 10.0
-_GROWTH = 1.5
-
-LAUNCHED, BOOTING, REGISTERED, ONLINE = "launched", "booting", "registered", "online"
-
-
-@dataclass
-class Progress:
-    """How far each instance has come, and after how many seconds it got there."""
-
-    instances: dict[str, Instance]
-    labels: dict[str, str]  # instance id to label
-    phase: dict[str, str] = field(default_factory=dict)  # instance id to phase
-    reached: dict[tuple[str, str], float] = field(default_factory=dict)  # (id, phase) to seconds
-    trouble: str = ""  # the last bad moment of a service
-
-    @property
-    def complete(self) -> bool:
-        return all(phase == ONLINE for phase in self.phase.values())
-
-    def advance(self, seen: Mapping[str, str], seconds: float) -> list[str]:
-        """Take in the phases now seen; returns the ids whose phase changed."""
-        changed = [key for key, phase in seen.items() if self.phase.get(key) != phase]
-        for key in changed:
-            self.phase[key] = seen[key]
-            self.reached.setdefault((key, seen[key]), seconds)
-        return changed
-
-
-def phases(
-    instances: Mapping[str, Instance], runners: Sequence[Runner], ids: Sequence[str]
-) -> dict[str, str]:
-    """Where each instance stands. Only `online` counts: a runner is listed before it listens."""
-    registered = {instance_of(runner.name): runner for runner in runners}
-
-    def phase(key: str) -> str:
-        if key in registered:
-            return ONLINE if registered[key].online else REGISTERED
-        instance = instances.get(key)
-        return BOOTING if instance is not None and instance.state == "running" else LAUNCHED
-
-    return {key: phase(key) for key in ids}
+QUIET = 30.0
+"""Seconds without news after which we say what is awaited: people look before they read."""
 
 
 def wait_until_online(
     launched: Sequence[Instance],
-    fleet: Fleet,
+    labels: Mapping[str, str],
     ec2: Ec2,
     github: GitHub,
     *,
@@ -66,89 +28,114 @@ def wait_until_online(
     say: Callable[[str], None],
     clock: Callable[[], float],
     sleep: Callable[[float], None],
+    now: Callable[[], float] = time.time,
 ) -> Progress:
-    """Poll both services until all runners are online.
+    """Look at both services until all runners are online. `labels`: instance id to label.
 
-    A poll is one DescribeInstances and one runner listing, whatever the number of instances. The
-    runners are not listed before an instance runs.
+    A look is one DescribeInstances and, from the time a runner can be registered, one runner
+    listing, whatever the number of instances; `pace` says when. `clock` is monotonic, `now`
+    seconds since the epoch.
 
     Raises `RunnerLostError` when an instance ends, or after `timeout` seconds.
     """
-    began = clock()
-    ids = [instance.id for instance in launched]
-    progress = Progress(
-        instances={instance.id: instance for instance in launched},
-        labels={instance.id: fleet.labels[instance.launch_index] for instance in launched},
-    )
-    _tell(progress, progress.advance(dict.fromkeys(ids, LAUNCHED), 0.0), 0.0, say)
-    pause = FIRST_PAUSE
-    while True:
-        runners = _poll(progress, ec2, github, say)
-        elapsed = clock() - began
-        if runners is not None:
-            seen = phases(progress.instances, runners, ids)
-            _tell(progress, progress.advance(seen, elapsed), elapsed, say)
-        if progress.complete:
-            return progress
-        if elapsed >= timeout:
-            raise RunnerLostError(_too_late(progress, timeout))
-        sleep(min(pause, max(0.1, timeout - elapsed)))
-        pause = min(pause * _GROWTH, LONGEST_PAUSE)
+    progress = Progress({instance.id: instance for instance in launched}, labels)
+    return _Wait(progress, ec2, github, timeout, say, clock, sleep, now).run()
 
 
-def _poll(
-    progress: Progress, ec2: Ec2, github: GitHub, say: Callable[[str], None]
-) -> list[Runner] | None:
-    """Refresh the instances; returns the runners, or None when a service has a bad moment."""
-    try:
-        progress.instances |= ec2.instances(list(progress.instances))
-        lost = [instance for instance in progress.instances.values() if instance.gone]
-        if lost:
-            raise RunnerLostError(*(_died(instance, progress) for instance in lost))
-        running = any(item.state == "running" for item in progress.instances.values())
-        return github.runners() if running else []
-    except (CloudError, GitHubError) as error:
-        if not error.transient:
-            raise
-        progress.trouble = str(error)
-        say(f"Going on in spite of: {error}")
-        return None
+@dataclass
+class _Wait:
+    progress: Progress
+    ec2: Ec2
+    github: GitHub
+    timeout: float
+    say: Callable[[str], None]
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+    now: Callable[[], float]
+    runners: list[Runner] = field(default_factory=list)
+    listed: float | None = None  # when, in seconds since the launch
+    told: float = 0.0
+    stretched: bool = False
 
+    def run(self) -> Progress:
+        began = self.clock()
+        self._advance(dict.fromkeys(self.progress.labels, LAUNCHED), 0.0)
+        while True:
+            self._look(began)
+            elapsed = self.clock() - began
+            if self.progress.complete:
+                return self.progress
+            if elapsed >= self.timeout:
+                raise self._too_late()
+            if elapsed - self.told >= QUIET:
+                self._tell(self.progress.awaited(elapsed), elapsed)
+            self.sleep(self._pause(elapsed))
 
-def _tell(
-    progress: Progress, changed: Sequence[str], elapsed: float, say: Callable[[str], None]
-) -> None:
-    for key in changed:
-        instance = progress.instances[key]
-        say(
-            f"{elapsed:6.1f} s  {progress.phase[key]:<10}  {progress.labels[key]}  {key}  "
-            f"{instance.type}  {instance.zone}"
+    def _look(self, began: float) -> None:
+        """Refresh what is known; a bad moment of a service is only noted."""
+        progress = self.progress
+        try:
+            progress.instances |= self.ec2.instances(list(progress.labels))
+            lost = [key for key, item in progress.instances.items() if item.gone]
+            if lost:
+                raise RunnerLostError([self._lost(key) for key in lost])
+            elapsed = self.clock() - began
+            self._advance(self._phases(), elapsed)
+            if elapsed >= min(self._next_listing(elapsed), self.timeout):
+                self.runners, self.listed = self.github.runners(), elapsed
+                self._advance(self._phases(), self.clock() - began)
+        except (CloudError, GitHubError) as error:
+            if not error.transient:
+                raise
+            progress.trouble = str(error)
+            self._tell(f"Going on in spite of: {error}", self.clock() - began)
+
+    def _pause(self, elapsed: float) -> float:
+        """Seconds of sleep: to the next look, or to an earlier time at which a listing is due."""
+        pause = pace.pause(self.progress, elapsed)
+        if 0 < self._next_listing(elapsed) - elapsed < pause:
+            pause = self._next_listing(elapsed) - elapsed
+        return min(pause, max(0.1, self.timeout - elapsed))
+
+    def _next_listing(self, elapsed: float) -> float:
+        """When the next listing may be, in seconds since the launch: not before an instance can
+        have booted, nor before the token's budget bears it."""
+        boots = pace.boots_until(self.progress)
+        if boots is None:
+            return self.timeout + elapsed
+        if self.listed is None:
+            return boots
+        pages = pace.pages(len(self.runners))
+        left = self.timeout - elapsed
+        shortest = pace.shortest_listing_pause(self.github.budget, pages, left, self.now())
+        if shortest > pace.LONGEST_PAUSE and not self.stretched:
+            self.stretched = True
+            self._tell(
+                f"Listing the runners only every {shortest:.0f} s: the token in GH_PAT has few "
+                "calls left in this hour",
+                elapsed,
+            )
+        return self.listed + shortest
+
+    def _phases(self) -> dict[str, str]:
+        return phases(self.progress.instances, self.progress.labels, self.runners)
+
+    def _advance(self, seen: Mapping[str, str], elapsed: float) -> None:
+        for key in self.progress.advance(seen, elapsed):
+            self._tell(self.progress.line(key, elapsed), elapsed)
+
+    def _tell(self, line: str, elapsed: float) -> None:
+        self.told = elapsed
+        self.say(line)
+
+    def _lost(self, key: str) -> Lost:
+        progress = self.progress
+        return Lost(progress.instances[key], progress.labels[key], progress.phase[key])
+
+    def _too_late(self) -> RunnerLostError:
+        lost = [self._lost(key) for key, phase in self.progress.phase.items() if phase != ONLINE]
+        late = (
+            f"gh_timeout: after {self.timeout:.0f} seconds {len(lost)} of "
+            f"{len(self.progress.phase)} runners are not online"
         )
-
-
-def _died(instance: Instance, progress: Progress) -> str:
-    reason = instance.state_reason or "EC2 gives no reason"
-    return (
-        f"instance {instance.id} ({progress.labels[instance.id]}, {instance.type}) is "
-        f"{instance.state} before its runner came online: {reason}. When it powered itself off, "
-        "its boot script failed, and its console says why: aws ec2 get-console-output "
-        f"--output text --instance-id {instance.id}"
-    )
-
-
-def _too_late(progress: Progress, timeout: float) -> str:
-    waiting = [
-        f"{progress.labels[key]} ({key}) is {phase}"
-        for key, phase in progress.phase.items()
-        if phase != ONLINE
-    ]
-    problem = (
-        f"gh_timeout: after {timeout:.0f} seconds {len(waiting)} of {len(progress.phase)} runners "
-        f"are not online: {', '.join(waiting)}"
-    )
-    if progress.trouble:
-        return f"{problem}. The last poll that failed: {progress.trouble}"
-    return (
-        f"{problem}. 'booting' for long usually means that the instance has no way out to the "
-        "internet (NAT gateway or public IP), or that the image needs more than gh_timeout to boot"
-    )
+        return RunnerLostError(lost, late, self.progress.trouble)

@@ -94,8 +94,8 @@ def stage(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Stage]
     return build
 
 
-def script() -> str:
-    return "#!/bin/bash\n"
+def script() -> bytes:
+    return b"#!/bin/bash\n"
 
 
 def test_a_launch_that_stays_without_an_answer_is_never_followed_by_another(
@@ -184,9 +184,9 @@ def test_the_user_data_is_asked_for_once_a_pass(stage: Callable[..., Stage], wor
     world.ec2.rules.refuse(instance_type="g5.xlarge")
     made, asked = stage(HERE, DEARER, timeout=6.0), list[float]()
 
-    def script() -> str:
+    def script() -> bytes:
         asked.append(made.time.now)
-        return "#!/bin/bash\n"
+        return b"#!/bin/bash\n"
 
     with pytest.raises(CapacityError, match="after 6 seconds and 3 passes"):
         made.placing.place(1, 1, script)
@@ -199,6 +199,7 @@ def test_a_registration_token_is_fetched_anew_after_half_an_hour() -> None:
     fresh = Script(Boot("u", archives), FLEET, "first", lambda: next(tokens), time.clock)
     seen = []
     for _ in range(4):
-        seen.append(next(word for word in ("first", "second", "third") if word in fresh()))
+        text = fresh().decode()
+        seen.append(next(word for word in ("first", "second", "third") if word in text))
         time.now += 1000.0
     assert seen == ["first", "first", "second", "second"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from runner_fleet.errors import InputError
-from runner_fleet.provisioning.options.stop import stop_options
+from runner_fleet.provisioning.options.stop import Sweep, stop_options
 
 ENVIRON = {
     "GITHUB_REPOSITORY": "octo-org/gpu-tests",
@@ -16,7 +16,9 @@ ENVIRON = {
 @pytest.mark.parametrize("mapping", ["", "{}", "null"])
 def test_an_empty_mapping_needs_nothing_not_even_credentials(mapping: str) -> None:
     inputs = {"instance_mapping": mapping} if mapping else {}
-    assert stop_options(inputs, {}).nothing_to_stop
+    options = stop_options(inputs, {})
+    assert not options.named
+    assert not options.can_look
 
 
 def test_a_mapping_is_read_as_start_writes_it() -> None:
@@ -75,3 +77,79 @@ def test_without_a_region_nothing_can_be_stopped() -> None:
     environ = {name: value for name, value in ENVIRON.items() if name != "AWS_REGION"}
     with pytest.raises(InputError, match="aws_region_name: is required"):
         stop_options(FLEET, environ)
+
+
+RUN = {"GITHUB_RUN_ID": "77", "GITHUB_RUN_ATTEMPT": "2", "RUNNER_NAME": "GitHub Actions 3"}
+
+
+def test_without_names_this_runs_instances_can_be_looked_for() -> None:
+    options = stop_options({}, ENVIRON | RUN)
+    assert not options.named
+    assert options.can_look
+    assert options.regions == ("us-east-1",)
+    assert options.caller.runner == "GitHub Actions 3"
+
+
+@pytest.mark.parametrize("missing", ["AWS_REGION", "GITHUB_RUN_ID", "GITHUB_REPOSITORY"])
+def test_without_names_and_without_a_run_or_region_nothing_can_be_looked_for(missing: str) -> None:
+    environ = {name: value for name, value in (ENVIRON | RUN).items() if name != missing}
+    assert not stop_options({}, environ).can_look
+
+
+def test_a_region_that_is_none_is_refused_even_when_nothing_is_named() -> None:
+    with pytest.raises(InputError, match=r"^aws_region_name: 'USA' is not a region"):
+        stop_options({"aws_region_name": "USA"}, ENVIRON)
+
+
+@pytest.mark.parametrize(
+    "text", ["us-east-1,eu-west-1", "us-east-1 eu-west-1\n", '["us-east-1", "eu-west-1"]']
+)
+def test_several_regions_may_be_given(text: str) -> None:
+    options = stop_options(FLEET | {"aws_region_name": text}, ENVIRON)
+    assert options.regions == ("us-east-1", "eu-west-1")
+
+
+def test_a_wrong_region_among_several_is_reported_and_the_others_are_looked_at() -> None:
+    options = stop_options(FLEET | {"aws_region_name": "us-east-1,USA"}, ENVIRON)
+    assert options.regions == ("us-east-1",)
+    assert options.problems == ("aws_region_name: 'USA' is not a region like us-east-1",)
+
+
+def test_an_empty_list_of_regions_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^aws_region_name: names no region"):
+        stop_options(FLEET | {"aws_region_name": "[]"}, ENVIRON)
+
+
+def test_a_sweep_only_tells_unless_it_is_told_to_end() -> None:
+    assert stop_options({"sweep": "orphans"}, ENVIRON).sweep == Sweep(3600, dry_run=True)
+    inputs = {"sweep": "orphans", "dry_run": "false", "min_age_minutes": "0"}
+    assert stop_options(inputs, ENVIRON).sweep == Sweep(0, dry_run=False)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "environ", "problem"),
+    [
+        ({"sweep": "all"}, {}, "sweep: 'all' is not 'orphans', the only thing to sweep for"),
+        ({"sweep": "orphans", "dry_run": "no"}, {}, "dry_run: 'no' is neither true nor false"),
+        ({"dry_run": "true"}, {}, "dry_run: is only for a sweep"),
+        (FLEET | {"dry_run": "true"}, {}, "dry_run: is only for a sweep"),
+        ({"sweep": "orphans"}, {"GH_PAT": ""}, "GH_PAT: the environment variable is empty"),
+        ({"sweep": "orphans"}, {"AWS_REGION": ""}, "aws_region_name: is required"),
+        ({"sweep": "orphans", "min_age_minutes": "-1"}, {}, "min_age_minutes: '-1' is too small"),
+    ],
+)
+def test_a_sweep_that_cannot_be_meant_is_refused(
+    inputs: dict[str, str], environ: dict[str, str], problem: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        stop_options(inputs, ENVIRON | environ)
+    (line,) = caught.value.lines
+    assert line.startswith(problem)
+
+
+def test_what_is_named_is_stopped_though_a_sweep_is_asked_for_too() -> None:
+    options = stop_options(FLEET | {"sweep": "orphans"}, ENVIRON)
+    assert options.named
+    assert options.problems == (
+        "sweep: cannot be combined with instance_mapping or fleet_id: sweep in a step of its own",
+    )

@@ -34,7 +34,7 @@ def script(fleet: Fleet = FLEET, **values: object) -> str:
     """What EC2Launch takes out of the user data."""
     url = "https://github.com/octo-org/gpu-tests"
     boot = Boot(url=url, archives=ARCHIVES, windows=True, **values)  # type: ignore[arg-type]
-    data = user_data(boot, fleet, TOKEN)
+    data = user_data(boot, fleet, TOKEN).decode()
     found = re.fullmatch(
         r"<powershell>\n(.*)</powershell>\n<persist>false</persist>\n", data, re.DOTALL
     )
@@ -58,16 +58,34 @@ def test_the_grammar_notices_what_is_broken(what: str, instead: str) -> None:
 
 
 def test_it_carries_what_the_instance_needs() -> None:
-    found = script(extra_labels=("gpu", "big box"), home="D:\\ci", max_lifetime=90)
+    found = script(
+        extra_labels=("gpu", "big box"),
+        home="D:\\ci",
+        run_as_root=True,
+        runner_directory="D:\\runner",
+        proxy=(("http_proxy", "http://proxy:3128"), ("no_proxy", "10.0.0.1")),
+        market="spot",
+        idle_timeout=15,
+        max_lifetime=90,
+        jit_config="eyJhIjoiYiJ9",
+        remove_token="REMOVEREMOVE",
+    )
     values = assigned(parse(found.partition("$ErrorActionPreference")[0]))
     assert values == {
         "FLEET_URL": "https://github.com/octo-org/gpu-tests",
         "FLEET_TOKEN": TOKEN,
+        "FLEET_JIT_CONFIG": "eyJhIjoiYiJ9",
+        "FLEET_REMOVE_TOKEN": "REMOVEREMOVE",
         "FLEET_LABELS": "runner-aaaaaaa1 runner-aaaaaaa2",
         "FLEET_COMMON_LABELS": "runner-aaaaaaa3,gpu,big box",
         "FLEET_ARCHIVE_X64": f"https://example.com/win-x64.zip {'2' * 64}",
         "FLEET_ARCHIVE_ARM64": f"https://example.com/win-arm64.zip {'3' * 64}",
+        "FLEET_RUNNER_DIRECTORY": "D:\\runner",
         "FLEET_HOME": "D:\\ci",
+        "FLEET_RUN_AS_ROOT": "true",
+        "FLEET_PROXY": "http_proxy=http://proxy:3128\nno_proxy=10.0.0.1",
+        "FLEET_MARKET": "spot",
+        "FLEET_IDLE_TIMEOUT": "15",
         "FLEET_MAX_LIFETIME": "90",
         "FLEET_PRE_SCRIPT": "",
     }
@@ -77,7 +95,7 @@ def test_every_value_is_used_and_no_other() -> None:
     header, _, body = script().partition("$ErrorActionPreference")
     given = set(re.findall(r"^\$(FLEET_\w+)", header, re.MULTILINE))
     used = {name for name in re.findall(r"\$(\w+)", body) if name.startswith("FLEET_")}
-    assert given <= used
+    assert given == used
 
 
 @pytest.mark.parametrize(
@@ -232,8 +250,8 @@ def test_two_hundred_labels_leave_room_for_a_script() -> None:
 
 
 def test_a_just_in_time_configuration_leaves_room_for_a_script() -> None:
-    configuration = 4600  # characters; a 2048-bit key in JSON, twice in base64, is most of it
-    assert len(script().encode()) < LIMIT - configuration - 256
+    # A 2048-bit key in JSON, twice in base64, is most of its size.
+    assert len(script(jit_config="x" * 4600).encode()) < LIMIT - 256
 
 
 def test_more_than_ec2_takes_is_refused() -> None:
@@ -253,3 +271,18 @@ def test_a_home_of_the_other_system_is_refused(windows: bool, home: str, message
     with pytest.raises(InputError) as caught:
         user_data(boot, FLEET, TOKEN)
     assert str(caught.value).startswith(f"aws_home_dir: {message}")
+
+
+def test_what_only_linux_images_have_is_refused() -> None:
+    boot = Boot(
+        url="u", archives=ARCHIVES, windows=True, runner_directory="/opt/r", extra="#cloud-config"
+    )
+    with pytest.raises(InputError) as caught:
+        user_data(boot, FLEET, TOKEN)
+    assert list(caught.value.lines) == [
+        (
+            "runner_directory: '/opt/r' is no path of the image's system, Windows: give one like "
+            "C:\\runners, or leave it out"
+        ),
+        "aws_user_data_extra: is for cloud-init, which Windows images do not have",
+    ]

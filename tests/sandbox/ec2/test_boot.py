@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 from typing import Any
 
 import pytest
@@ -44,7 +47,33 @@ def test_the_console_can_be_asked_for(cloud: Any) -> None:
 def test_user_data_that_is_no_script_is_not_run(cloud: Any) -> None:
     [instance] = cloud.launch(UserData="#cloud-config\nruncmd: [touch /x]\n")
 
-    assert "not a script" in cloud.ec2.console(instance["InstanceId"])
+    assert "keeps text/cloud-config and does not run it" in cloud.ec2.console(
+        instance["InstanceId"]
+    )
+
+
+def test_the_parts_of_user_data_are_run_in_the_order_of_their_names(cloud: Any) -> None:
+    message = MIMEMultipart()
+    for name, kind, text in (
+        ("last", "x-shellscript", "#!/bin/bash\necho last\n"),
+        ("", "plain", "#cloud-config\npackages: [jq]\n"),
+        ("first", "x-shellscript", "#!/bin/bash\necho first\nexit 3\n"),
+        ("", "plain", "#!/bin/sh\necho neither: caf\u00e9\n"),
+    ):
+        part = MIMEText(text, kind)
+        if name:
+            part.add_header("Content-Disposition", "attachment", filename=name)
+        message.attach(part)
+    [instance] = cloud.launch(UserData=gzip.compress(message.as_bytes()))
+
+    console = cloud.until_finished(instance["InstanceId"])
+
+    assert console.endswith(
+        "cloud-init: the sandbox keeps text/cloud-config and does not run it\n"
+        "first\nlast\nneither: caf\u00e9\n"
+    )
+    kept = cloud.root(instance["InstanceId"]) / "run/cloud-config"
+    assert kept.read_text() == "#cloud-config\npackages: [jq]\n"
 
 
 def test_an_instance_is_pending_until_its_boot_delay_is_over(cloud: Any) -> None:

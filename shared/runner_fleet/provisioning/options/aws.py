@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from runner_fleet.provisioning.inputs import REGION, InputReader
 
+NAME = "aws_region_name"
 T = TypeVar("T")
 
 
@@ -25,22 +26,25 @@ def check_aws(read: InputReader, environ: Mapping[str, str]) -> None:
         read.url(environ, name)
 
 
-def region(read: InputReader, environ: Mapping[str, str]) -> str:
-    """Empty when the input is wrong: another region is not what was meant."""
-    name = "aws_region_name"
-    default = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
-    if not read.text(name, default):
-        read.problem(name, "is required, as AWS_REGION is not set either")
-    region = read.matching(name, REGION, "a region like us-east-1", default)
-    return region if region == read.text(name, default) else ""
+def says_a_region(read: InputReader, environ: Mapping[str, str]) -> bool:
+    return bool(read.text(NAME) or _default(environ))
 
 
 def regions(read: InputReader, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """One or several, the preferred one first; empty when the input is wrong."""
-    name = "aws_region_name"
-    default = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
-    if not read.text(name):
-        if not default:
-            read.problem(name, "is required, as AWS_REGION is not set either")
-        return (default,) if default else ()
-    return read.words(name, REGION, "a region like us-east-1")
+    """One or several, the preferred one first; those that are wrong are left out, and noted."""
+    hint, before = "a region like us-east-1", len(read.problems)
+    default = _default(environ)
+    if read.text(NAME):
+        found = read.words(NAME, REGION, hint)
+        if not found and len(read.problems) == before:
+            read.problem(NAME, "names no region")
+        return found
+    if not default:
+        read.problem(NAME, "is required, as AWS_REGION is not set either")
+    else:
+        read.matching(NAME, REGION, hint, default)
+    return (default,) if len(read.problems) == before else ()
+
+
+def _default(environ: Mapping[str, str]) -> str:
+    return environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""

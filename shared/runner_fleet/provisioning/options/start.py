@@ -43,6 +43,18 @@ def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> Star
     check_map(read, "aws_image_id", options.machine.image_ids, regions)
     check_map(read, "aws_subnet_id", options.placement.subnet_ids, regions)
     check_map(read, "aws_security_group_id", options.machine.security_group_ids, regions)
+    _check_idleness(read, options)
     check_aws(read, environ)
     read.finish()
     return options
+
+
+def _check_idleness(read: InputReader, options: StartOptions) -> None:
+    """An instance must not end because it waits for the others of its start."""
+    idle = options.boot.idle_timeout * 60
+    if options.placement.count > 1 and 0 < idle < options.timeout:
+        read.problem(
+            "idle_timeout_minutes",
+            f"{idle} seconds are less than gh_timeout ({options.timeout}): an instance that is "
+            "ready early would end while it waits for the others",
+        )

@@ -5,50 +5,97 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner_fleet.provisioning.inputs import InputReader
-from runner_fleet.provisioning.options.aws import check_aws, region
+from runner_fleet.errors import InputError
+from runner_fleet.provisioning.identity import Caller
+from runner_fleet.provisioning.inputs import InputReader, shown
+from runner_fleet.provisioning.options.aws import check_aws, regions, says_a_region
 from runner_fleet.provisioning.options.github import GitHubAccess, github_access
 
 
 @dataclass(frozen=True)
+class Sweep:
+    """Look for what no run needs any more."""
+
+    min_age: int  # seconds that an instance must have lived
+    dry_run: bool
+
+
+@dataclass(frozen=True)
 class StopOptions:
+    """Either what is named, or a sweep; if neither, what this run left."""
+
+    caller: Caller
     github: GitHubAccess | None  # None: it cannot be used, for a reason in `problems`
-    region: str
+    regions: tuple[str, ...]
+    region_timeout: float  # seconds for one of several regions
     mapping: dict[str, str]  # instance id to label
     fleet_id: str
+    sweep: Sweep | None
     wait: bool
     problems: tuple[str, ...]  # with other inputs; what can be stopped is stopped all the same
 
     @property
-    def nothing_to_stop(self) -> bool:
-        return not self.mapping and not self.fleet_id
+    def named(self) -> bool:
+        """Whether the inputs say what to stop."""
+        return bool(self.mapping or self.fleet_id)
+
+    @property
+    def can_look(self) -> bool:
+        """Whether this run's instances can be looked for by its identity."""
+        return bool(self.regions and self.caller.repository and self.caller.run_id != "0")
 
 
 def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopOptions:
     """Raises `InputError` only for what makes stopping impossible.
 
     Everything else that is wrong must not keep an instance alive that the good inputs name: it is
-    noted in `problems`, to be reported when the rest is done.
+    noted in `problems`, to be reported when the rest is done. Without names there need be no
+    region: then nothing can be looked for.
     """
     read = InputReader(inputs)
     mapping = read.mapping("instance_mapping")
     fleet_id = read.matching("fleet_id", r"[A-Za-z0-9._-]{1,256}", "a fleet_id of start-runner")
     wait = read.boolean("wait")
-    if not mapping and not fleet_id:
+    limit = read.integer("region_timeout", 60, maximum=3600)
+    sweep = _sweep(read)
+    named = bool(mapping or fleet_id)
+    if not named:
         read.finish()
-        return StopOptions(None, "", {}, "", wait, ())
+    elif sweep is not None:
+        text = "cannot be combined with instance_mapping or fleet_id: sweep in a step of its own"
+        read.problem("sweep", text)
     before = len(read.problems)
     github = github_access(read, environ)
     usable = len(read.problems) == before
-    where = region(read, environ)
+    where: tuple[str, ...] = ()
+    if named or sweep is not None or says_a_region(read, environ):
+        where = regions(read, environ)
+        if not where or (sweep is not None and not usable):
+            read.finish()
     check_aws(read, environ)
-    if not where:
-        read.finish()
     return StopOptions(
+        caller=Caller.read(environ),
         github=github if usable else None,
-        region=where,
+        regions=where,
+        region_timeout=limit,
         mapping=mapping,
         fleet_id=fleet_id,
+        sweep=sweep,
         wait=wait,
         problems=tuple(read.problems),
     )
+
+
+def _sweep(read: InputReader) -> Sweep | None:
+    wanted = read.text("sweep")
+    dry_run = read.boolean("dry_run", default=True)
+    min_age = read.integer("min_age_minutes", 60, minimum=0)
+    if wanted == "orphans":
+        return Sweep(60 * min_age, dry_run)
+    if wanted:
+        read.problem("sweep", f"{shown(wanted)} is not 'orphans', the only thing to sweep for")
+    elif read.text("dry_run").lower() == "true":
+        # It was asked for in so many words that nothing be ended.
+        msg = "dry_run: is only for a sweep: set sweep to orphans, or leave dry_run out"
+        raise InputError(msg)
+    return None

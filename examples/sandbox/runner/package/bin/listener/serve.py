@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from . import settings
-from .wire import PATIENCE, RunnerError, Server, say, stamp
+from .wire import PATIENCE, RunnerError, Server, log_path, say, stamp
 
 _RESULTS = {"success": "Succeeded", "failure": "Failed", "cancelled": "Canceled"}
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -88,6 +88,7 @@ def _listen(kept: dict[str, Any], server: Server, once: bool) -> None:
 
 def _work(kept: dict[str, Any], server: Server, job: dict[str, Any]) -> None:
     say(f"{stamp()}: Running job: {job['name']}")
+    log_path("Worker").touch()
     conclusion = "cancelled"
     try:
         conclusion = _script(kept, server, job) if job.get("script") else _wait(server, job)

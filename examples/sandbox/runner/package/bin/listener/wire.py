@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import time
+from pathlib import Path
 from typing import Any
 
 PATIENCE = 20  # seconds of one long poll
@@ -85,7 +87,20 @@ class Server:
             pause = min(pause * 2, 10)
 
 
+_LOGS = Path("_diag")
+_BEGAN = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+
+
+def log_path(what: str) -> Path:
+    """Where the real one's programs write their logs: _diag/Runner_..., _diag/Worker_..."""
+    _LOGS.mkdir(exist_ok=True)
+    return _LOGS / f"{what}_{_BEGAN}-utc.log"
+
+
 def say(text: str = "") -> None:
+    """To the console, and to the listener's log as the real one does."""
+    with contextlib.suppress(OSError), log_path("Runner").open("a", encoding="utf-8") as log:
+        log.write(f"[{stamp()} INFO Terminal] WRITE LINE: {text}\n")
     print(text, flush=True)
 
 

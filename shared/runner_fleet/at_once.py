@@ -1,0 +1,57 @@
+"""The same work in several places at once, each with a time limit of its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from runner_fleet.errors import gathered
+
+T = TypeVar("T")
+
+
+@dataclass
+class Answers(Generic[T]):
+    """What came of it, place by place: an answer, or the lines that say why there is none."""
+
+    found: dict[str, T] = field(default_factory=dict)
+    failed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def at_once(places: Iterable[str], work: Callable[[str], T], limit: float) -> Answers[T]:
+    """Do the work in all places; give a place up after `limit` seconds.
+
+    Such a place is among the failed, and its thread is left to itself: it keeps neither the others
+    waiting nor the process from its end.
+    """
+    names = list(places)
+    answers: Answers[T] = Answers()
+    lock = threading.Lock()
+
+    def one(place: str) -> None:
+        problems: list[str] = []
+        with gathered(problems):
+            answer = work(place)
+        with lock:
+            if place in answers.failed:
+                return  # too late
+            if problems:
+                answers.failed[place] = tuple(problems)
+            else:
+                answers.found[place] = answer
+
+    threads = [threading.Thread(target=one, args=(place,), daemon=True) for place in names]
+    end = time.monotonic() + limit
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+    with lock:
+        for place in names:
+            if place not in answers.found and place not in answers.failed:
+                late = f"no answer within {limit:g} seconds (region_timeout)"
+                answers.failed[place] = (late,)
+    return answers

@@ -1,0 +1,290 @@
+"""Sweep: end what no run of a repository needs any more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from runner_fleet import github_runs
+from runner_fleet.at_once import at_once
+from runner_fleet.ec2 import Ec2
+from runner_fleet.ec2_model import Instance
+from runner_fleet.errors import GitHubError, gathered
+from runner_fleet.github import GitHub, Runner
+from runner_fleet.provisioning import sweeping
+from runner_fleet.provisioning.identity import (
+    ATTEMPT_TAG,
+    REPOSITORY_TAG,
+    instance_of,
+    jit_run_of,
+    own_instance_of,
+)
+from runner_fleet.provisioning.sweeping import Known, RunKey
+from runner_fleet.provisioning.take_back import Taken, end_instances, own_label, remove_runners
+
+SECOND_SIGHT = 5.0
+"""Seconds after which a registration must still be offline: GitHub shows one so for a moment when
+its runner reconnects."""
+
+IDS_A_CALL = 200
+"""Values that one filter of DescribeInstances may have (EC2 API reference, Filter)."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that was looked at, and what became of it."""
+
+    kind: str  # instance, registration
+    name: str
+    region: str
+    age: float | None  # seconds
+    run: str
+    why: str
+    outcome: str
+    orphan: bool
+
+    def plain(self) -> dict[str, str]:
+        """As the output `orphans` holds it."""
+        values = {"kind": self.kind, "name": self.name, "region": self.region, "run": self.run}
+        return {**values, "why": self.why, "outcome": self.outcome.strip("*")}
+
+
+@dataclass
+class Swept:
+    """All that is worth telling, and what went wrong."""
+
+    rows: list[Row] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Sweeper:
+    """One sweep of `repository`: what it works with.
+
+    `run_repositories` are those whose runs may have started something, `exclusive` says that only
+    the repository's own runners are registered where we look.
+    """
+
+    repository: str
+    run_repositories: tuple[str, ...]
+    exclusive: bool
+    github: GitHub
+    ec2: Mapping[str, Ec2]  # by region
+    min_age: float  # seconds
+    dry_run: bool
+    region_timeout: float  # seconds for one region, for looking and again for ending
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+
+    def run(self) -> Swept:
+        """Look in all places, judge, and unless it is a dry run, end what is an orphan."""
+        swept = Swept()
+        runners: list[Runner] = []
+        with gathered(swept.problems):
+            runners = self.github.runners()
+        regions, known = self._look(runners, swept)
+        runs = self._runs(known, runners, swept)
+        orphans = self._judge_instances(regions, runs, runners, swept)
+        suspects = self._suspects(runners, known, runs, swept)
+        if self.dry_run:
+            self._tell(orphans, runners, swept)
+        else:
+            self._end(orphans, swept)
+        with gathered(swept.problems):
+            self._remove(suspects, swept)
+        return swept
+
+    def _look(
+        self, runners: list[Runner], swept: Swept
+    ) -> tuple[dict[str, dict[str, Instance]], Known]:
+        """The repository's instances by region, and all that belong to a registration."""
+        names = {own_instance_of(one.name) for one in runners if sweeping.may_be_orphan(one)}
+        ids = sorted(name for name in names if name)
+
+        def look(region: str) -> tuple[dict[str, Instance], dict[str, Instance]]:
+            ec2 = self.ec2[region]
+            tagged = ec2.instances_of(REPOSITORY_TAG, self.repository)
+            others = [key for key in ids if key not in tagged]
+            named: dict[str, Instance] = {}
+            for first in range(0, len(others), IDS_A_CALL):
+                named |= ec2.instances(others[first : first + IDS_A_CALL])
+            return tagged, named
+
+        answers = at_once(self.ec2, look, self.region_timeout)
+        for region, lines in answers.failed.items():
+            swept.problems += [f"{region}: {line}" for line in lines]
+        everything: dict[str, Instance] = {}
+        for tagged, named in answers.found.values():
+            everything |= tagged | named
+        known = Known(everything, complete=not answers.failed, exclusive=self.exclusive)
+        return {region: tagged for region, (tagged, _) in answers.found.items()}, known
+
+    def _runs(self, known: Known, runners: list[Runner], swept: Swept) -> sweeping.Runs:
+        """What GitHub says of each run that matters; one call for each."""
+        wanted = {
+            sweeping.run_of(one)
+            for one in known.instances.values()
+            if not one.ended and one.tags.get(REPOSITORY_TAG) == self.repository and self._old(one)
+        }
+        for runner in runners:
+            run = jit_run_of(runner.name)
+            if run is not None and sweeping.may_be_orphan(runner):
+                wanted |= {RunKey(repository, run[1]) for repository in self.run_repositories}
+        runs: dict[RunKey, github_runs.WorkflowRun | None] = {}
+        for repository in sorted({key.repository for key in wanted if key.repository}):
+            keys = sorted(key for key in wanted if key.repository == repository and key.id != "0")
+            with gathered(swept.problems):
+                self._read_runs(keys, runs)
+        return runs
+
+    def _read_runs(
+        self, keys: Iterable[RunKey], runs: dict[RunKey, github_runs.WorkflowRun | None]
+    ) -> None:
+        """Raises `GitHubError` at the first that cannot be read: the rest could not be, either."""
+        readable = False
+        for key in keys:
+            run = github_runs.run(self.github, *key)
+            readable = readable or run is not None
+            if run is None and not readable:
+                github_runs.check_readable(self.github, key.repository)
+                readable = True
+            runs[key] = run
+
+    def _old(self, instance: Instance) -> bool:
+        return sweeping.is_old(instance, self.now(), self.min_age)
+
+    def _judge_instances(
+        self,
+        regions: Mapping[str, Mapping[str, Instance]],
+        runs: sweeping.Runs,
+        runners: list[Runner],
+        swept: Swept,
+    ) -> list[tuple[Row, Instance]]:
+        """The orphans, with what is to be said of each."""
+        orphans = []
+        for region, here in regions.items():
+            for one in here.values():
+                if one.ended or not self._old(one):
+                    continue
+                busy = any(runner.busy for runner in runners if _is_of(runner, one))
+                opinion = sweeping.about_instance(one, runs, busy=busy)
+                row = self._row(one, region, opinion)
+                if opinion.orphan:
+                    orphans.append((row, one))
+                elif opinion.said:
+                    swept.rows.append(row)
+        return orphans
+
+    def _row(self, instance: Instance, region: str, opinion: sweeping.Opinion) -> Row:
+        key = sweeping.run_of(instance)
+        attempt = instance.tags.get(ATTEMPT_TAG, "1")
+        return Row(
+            kind="instance",
+            name=instance.id,
+            region=region,
+            age=self.now() - instance.launched_at,
+            run="by hand" if key.id == "0" else f"{key.repository} {key.id}-{attempt}",
+            why=opinion.why,
+            outcome="left",
+            orphan=opinion.orphan,
+        )
+
+    def _suspects(
+        self, runners: list[Runner], known: Known, runs: sweeping.Runs, swept: Swept
+    ) -> list[tuple[Row, Runner]]:
+        """Registrations that are orphans if they are still offline at a second look."""
+        suspects = []
+        for runner in filter(sweeping.may_be_orphan, runners):
+            opinion = sweeping.about_runner(runner, known, runs, self.run_repositories)
+            run = jit_run_of(runner.name)
+            row = _registration(runner.name, opinion.why, f"{run[1]}-{run[2]}" if run else "")
+            if opinion.orphan:
+                suspects.append((replace(row, orphan=True), runner))
+            elif opinion.said:
+                swept.rows.append(row)
+        return suspects
+
+    def _tell(
+        self, orphans: list[tuple[Row, Instance]], runners: list[Runner], swept: Swept
+    ) -> None:
+        """What `_end` would do."""
+        for row, instance in orphans:
+            swept.rows.append(replace(row, outcome="would be terminated"))
+            for runner in runners:
+                if _is_of(runner, instance):
+                    told = _registration(runner.name, "its instance is an orphan", row.run)
+                    swept.rows.append(replace(told, orphan=True, outcome="would be removed"))
+
+    def _end(self, orphans: list[tuple[Row, Instance]], swept: Swept) -> None:
+        """Terminate the orphans, each region by itself, and remove their runners."""
+        regions = {row.region for row, _ in orphans}
+        taken = Taken()
+
+        def end(region: str) -> Taken:
+            here = Taken()
+            ids = [one.id for row, one in orphans if row.region == region]
+            end_instances(ids, self.ec2[region], here, self.sleep)
+            return here
+
+        answers = at_once(regions, end, self.region_timeout)
+        for region, lines in answers.failed.items():
+            swept.problems += [f"{region}: {line}" for line in lines]
+        for region, here in answers.found.items():
+            swept.problems += [f"{region}: {line}" for line in here.problems]
+            here.problems.clear()
+            taken.add(here)
+        for row, one in orphans:
+            outcome = "**NOT terminated**"
+            if one.id in taken.terminated:
+                outcome = "terminated"
+            elif one.id in (*taken.ended_before, *taken.unknown):
+                outcome = "has ended meanwhile"
+            swept.rows.append(replace(row, outcome=outcome))
+        mapping = {one.id: own_label(one) for _, one in orphans if one.id in taken.terminated}
+        if mapping:
+            remove_runners(mapping, (), self.github, taken, self.sleep)
+        swept.problems += taken.problems
+        swept.rows += [
+            replace(
+                _registration(name, "its instance is an orphan"), orphan=True, outcome="removed"
+            )
+            for name in taken.removed
+        ]
+
+    def _remove(self, suspects: list[tuple[Row, Runner]], swept: Swept) -> None:
+        """Remove registrations that a second look shows as they were."""
+        if not suspects:
+            return
+        self.sleep(SECOND_SIGHT)
+        still = {one.id for one in self.github.runners() if sweeping.may_be_orphan(one)}
+        for row, runner in suspects:
+            if runner.id not in still:
+                continue
+            outcome = "would be removed"
+            if not self.dry_run:
+                try:
+                    self.github.delete_runner(runner.id)
+                    outcome = "removed"
+                except GitHubError as error:
+                    swept.problems.extend(error.lines)
+                    outcome = "**NOT removed**"
+            swept.rows.append(replace(row, outcome=outcome))
+
+
+def _is_of(runner: Runner, instance: Instance) -> bool:
+    label = own_label(instance).lower()
+    return instance_of(runner.name) == instance.id or bool(label and label in runner.labels)
+
+
+def _registration(name: str, why: str, run: str = "") -> Row:
+    return Row(
+        kind="registration",
+        name=name,
+        region="",
+        age=None,
+        run=run,
+        why=why,
+        outcome="left",
+        orphan=False,
+    )

@@ -1,0 +1,53 @@
+"""What starts may leave behind, made without a start."""
+
+from __future__ import annotations
+
+import boto3
+from sandbox.world import REPOSITORY, World
+
+
+def launch(world: World, region: str = "us-east-1", **tags: str) -> str:
+    """An instance with tags of start-runner's, `run_id` for `runner-fleet:run-id`; its id."""
+    ec2 = boto3.client(
+        "ec2",
+        endpoint_url=world.ec2_url,
+        region_name=region,
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+    )
+    image = ec2.describe_images(
+        Owners=["amazon"], Filters=[{"Name": "architecture", "Values": ["x86_64"]}]
+    )["Images"][0]["ImageId"]
+    values = {"repository": REPOSITORY, "run_repository": REPOSITORY, "run_attempt": "1"} | tags
+    named = [
+        {"Key": f"runner-fleet:{name.replace('_', '-')}", "Value": value}
+        for name, value in values.items()
+    ]
+    reply = ec2.run_instances(
+        ImageId=image,
+        InstanceType="g4dn.xlarge",
+        MinCount=1,
+        MaxCount=1,
+        TagSpecifications=[{"ResourceType": "instance", "Tags": named}],  # type: ignore[misc, list-item]
+    )
+    ec2.close()
+    return reply["Instances"][0]["InstanceId"]
+
+
+def workflow_run(world: World, *jobs: tuple[str, str, str]) -> str:
+    """A run whose jobs have these names, runners and statuses; its id."""
+    run = world.github.add_run(REPOSITORY, stays_open=True)
+    for name, runner, status in jobs:
+        job = world.github.queue_job(REPOSITORY, run.id, name, ["ubuntu-latest"], status=status)
+        world.github.set_job(job.id, runner_name=runner)
+    return str(run.id)
+
+
+def over(world: World) -> str:
+    """The id of a run that is completed."""
+    return str(world.github.add_run(REPOSITORY, status="completed", conclusion="success").id)
+
+
+def under_way(world: World) -> str:
+    """The id of a run that is not."""
+    return str(world.github.add_run(REPOSITORY, status="in_progress").id)

@@ -1,0 +1,68 @@
+"""stop-runner in several regions."""
+
+from __future__ import annotations
+
+import json
+
+from sandbox.faults import Fault
+from sandbox.world import World
+
+from tests.actions.harness import Actions
+from tests.actions.leftovers import launch
+from tests.actions.test_start import live
+
+REGIONS = "us-east-1, eu-west-1"
+FLEET = "77-1-start-ab12cd34"
+
+
+def test_each_instance_ends_where_it_is(actions: Actions, world: World) -> None:
+    mapping = {launch(world, region): "runner-ab12cd34" for region in ("us-east-1", "eu-west-1")}
+    sibling = launch(world, "eu-west-1")
+    world.calls.clear()
+    inputs = {"instance_mapping": json.dumps(mapping), "aws_region_name": REGIONS, "wait": "true"}
+    result = actions.run("stop-runner", inputs)
+    assert result.status == 0, result.log
+    assert live(world) == [sibling]
+    assert world.calls.count("TerminateInstances") == 2
+
+
+def test_a_fleet_is_looked_for_in_each(actions: Actions, world: World) -> None:
+    launch(world, "eu-west-1", fleet_id=FLEET, usd_per_hour="0.526")
+    result = actions.run("stop-runner", {"fleet_id": FLEET, "aws_region_name": REGIONS})
+    assert result.status == 0, result.log
+    assert live(world) == []
+    assert "| Seconds lived | Cost (estimate) |" in result.summary
+    assert "| $0.00 |" in result.summary
+
+
+def test_a_slow_region_keeps_no_other_waiting(actions: Actions, world: World) -> None:
+    here = launch(world, "us-east-1", fleet_id=FLEET)
+    there = launch(world, "eu-west-1", fleet_id=FLEET)
+    world.faults.add(Fault("DescribeInstances", region="eu-west-1", delay=15.0, times=None))
+    world.calls.clear()
+    inputs = {
+        "instance_mapping": json.dumps({here: "a", there: "b"}),
+        "aws_region_name": REGIONS,
+        "region_timeout": "5",
+    }
+    result = actions.run("stop-runner", inputs)
+    assert result.status == 1
+    (ended,) = [call for call in world.calls.all() if call.operation == "TerminateInstances"]
+    assert ended.at - min(call.at for call in world.calls.all()) < 15
+    assert result.errors == ["eu-west-1: no answer within 5 seconds (region_timeout)"]
+    assert live(world) == [there]
+    assert f"| `{there}` | instance | **NOT terminated** |" in result.summary
+
+
+def test_a_region_that_refuses_keeps_no_other_from_being_cleaned(
+    actions: Actions, world: World
+) -> None:
+    launch(world, "us-east-1", fleet_id=FLEET)
+    fault = Fault("DescribeInstances", status=403, code="UnauthorizedOperation", times=None)
+    fault.region = "eu-west-1"
+    world.faults.add(fault)
+    result = actions.run("stop-runner", {"fleet_id": FLEET, "aws_region_name": REGIONS})
+    assert result.status == 1
+    (line,) = result.errors
+    assert line.startswith("eu-west-1: instances: AWS refused DescribeInstances")
+    assert live(world) == []

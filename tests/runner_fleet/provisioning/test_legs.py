@@ -1,0 +1,118 @@
+"""Which instances of a run a job without a fleet_id may end."""
+
+from __future__ import annotations
+
+import pytest
+from runner_fleet.github_runs import Job
+from runner_fleet.provisioning.legs import Leg, Verdict, whose
+
+MATRIX = "Run Matrix Test (g4dn.xlarge)"
+OTHER = "Run Matrix Test (g4dn.2xlarge)"
+
+
+def done(name: str, runner: str) -> Job:
+    return Job(name, "completed", runner)
+
+
+def running(name: str, runner: str) -> Job:
+    return Job(name, "in_progress", runner)
+
+
+@pytest.mark.parametrize(
+    ("name", "leg"),
+    [
+        ("stop", ("", "")),
+        ("stop (a)", ("", "a")),
+        ("stop (a, 1)", ("", "a, 1")),
+        ("stop (a (b))", ("", "a (b)")),
+        ("Run Matrix Test (a) / stop", ("Run Matrix Test (a)", "")),
+        ("outer (a) / inner / stop (x)", ("outer (a) / inner", "x")),
+        ("stop (", ("", "")),
+        ("", ("", "")),
+    ],
+)
+def test_a_name_tells_the_leg(name: str, leg: tuple[str, str]) -> None:
+    assert Leg.of(name) == leg
+
+
+def test_instances_of_the_own_leg_are_ours_and_those_of_the_sibling_are_not() -> None:
+    jobs = [
+        done(f"{MATRIX} / start-aws-runner", "GitHub Actions 1"),
+        done(f"{OTHER} / start-aws-runner", "GitHub Actions 2"),
+        running(f"{OTHER} / test", "runner-ab12cd34-i-2"),
+        running(f"{MATRIX} / stop-aws-runner", "GitHub Actions 3"),
+    ]
+    started_by = {"i-1": "GitHub Actions 1", "i-2": "GitHub Actions 2", "i-3": "GitHub Actions 1"}
+    verdict = whose(started_by, jobs, "GitHub Actions 3")
+    assert verdict == Verdict(ours=("i-1", "i-3"), theirs=("i-2",))
+
+
+def test_entries_of_a_plain_matrix_are_told_apart_by_their_values() -> None:
+    jobs = [done("start (a)", "A"), done("start (b)", "B"), running("stop (a)", "S")]
+    assert whose({"i-1": "A", "i-2": "B"}, jobs, "S") == Verdict(ours=("i-1",), theirs=("i-2",))
+
+
+def test_without_a_matrix_all_that_the_start_job_left_is_ours() -> None:
+    jobs = [done("start", "A"), done("test", "X"), running("stop", "S")]
+    assert whose({"i-1": "A", "i-2": "A"}, jobs, "S") == Verdict(ours=("i-1", "i-2"))
+
+
+def test_start_and_stop_may_be_one_job() -> None:
+    assert whose({"i-1": "S"}, [running("all", "S")], "S") == Verdict(ours=("i-1",))
+
+
+def test_a_self_hosted_runner_of_one_leg_is_no_doubt() -> None:
+    jobs = [done("start (a)", "own"), running("stop (a)", "own"), done("start (b)", "B")]
+    assert whose({"i-1": "own", "i-2": "B"}, jobs, "own").ours == ("i-1",)
+
+
+DOUBTS = {
+    "this job is not listed": ([done("start", "A"), running("stop", "other")], True),
+    "this job is not listed as running": ([done("start", "A"), done("stop", "S")], True),
+    "two jobs of this runner": ([running("start", "S"), running("stop", "S")], True),
+    "nobody is known as the starter": ([done("test", "X"), running("stop", "S")], False),
+    "the starter had jobs of two legs": (
+        [done("start (a)", "A"), done("start (b)", "A"), running("stop (a)", "S")],
+        False,
+    ),
+    "only the starter has a matrix": ([done("start (a)", "A"), running("stop", "S")], False),
+    "a job of the leg may use them": (
+        [done("start", "A"), Job("test", "queued", ""), running("stop", "S")],
+        True,
+    ),
+    "the start is not over": ([running("start", "A"), running("stop", "S")], True),
+    "two jobs have one name": (
+        [done("start", "A"), done("test", "X"), done("test", "Y"), running("stop", "S")],
+        False,
+    ),
+    "the names are shortened": (
+        [done("m (aaa...) / start", "A"), running("m (aaa...) / stop", "S")],
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("jobs", "passing"), DOUBTS.values(), ids=DOUBTS)
+def test_on_doubt_nothing_is_ours(jobs: list[Job], passing: bool) -> None:
+    verdict = whose({"i-1": "A"}, jobs, "S")
+    assert (verdict.ours, verdict.theirs, verdict.doubtful) == ((), (), ("i-1",))
+    assert verdict.why
+    assert verdict.passing == passing
+
+
+def test_two_starters_in_one_leg_are_a_doubt() -> None:
+    jobs = [done("start-a", "A"), done("start-b", "B"), running("stop-a", "S")]
+    assert whose({"i-1": "A", "i-2": "B"}, jobs, "S").doubtful == ("i-1", "i-2")
+
+
+def test_a_job_that_does_not_know_its_runner_has_no_instances() -> None:
+    assert whose({"i-1": ""}, [running("stop", "")], "").doubtful == ("i-1",)
+
+
+def test_an_instance_that_does_not_tell_its_starter_is_a_doubt() -> None:
+    jobs = [done("start", "A"), Job("skipped", "completed", ""), running("stop", "S")]
+    assert whose({"i-1": "", "i-2": "A"}, jobs, "S") == Verdict(
+        ours=("i-2",),
+        doubtful=("i-1",),
+        why="jobs of several matrix entries, or none, ran on the runner ''",
+    )
