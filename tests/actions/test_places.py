@@ -196,7 +196,9 @@ def test_after_capacity_timeout_one_line_says_what_was_tried(
     assert_nothing_left(world)
 
 
-def test_a_signal_ends_the_search_for_room_at_once(actions: Actions, world: World) -> None:
+def test_a_signal_between_two_passes_ends_the_search_for_room(
+    actions: Actions, world: World
+) -> None:
     world.ec2.rules.refuse()
     running = actions.begin("start-runner", INPUTS | {"capacity_timeout": "3600"})
     until(lambda: len(launches(world)) == 2, "the second pass")
@@ -205,6 +207,20 @@ def test_a_signal_ends_the_search_for_room_at_once(actions: Actions, world: Worl
     assert result.status == 130
     assert "| InsufficientInstanceCapacity |" in result.summary
     assert world.ec2.instances() == []
+
+
+def test_a_signal_during_a_launch_that_is_refused_ends_the_search_for_room(
+    actions: Actions, world: World
+) -> None:
+    world.ec2.rules.refuse()
+    slow = Fault("RunInstances", delay=0.5)
+    world.faults.add(slow)
+    inputs = {"aws_instance_type": "g4dn.xlarge,g5.xlarge", "capacity_timeout": "3600"}
+    running = actions.begin("start-runner", INPUTS | inputs)
+    until(lambda: slow.times == 0, "the launch begins")
+    running.signal(signal.SIGINT)
+    assert running.result().status == 130
+    assert len(launches(world)) == 1
 
 
 def test_fewer_are_accepted_when_min_count_says_so(actions: Actions, world: World) -> None:

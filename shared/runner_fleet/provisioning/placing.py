@@ -78,6 +78,7 @@ class Placing:
         first = len(self.trail.attempts)
         user_data, number = b"", 0
         while step := walk.next(self._elapsed()):
+            self.cancellation.raise_if_due()  # it may have come during a launch that failed
             if isinstance(step, Pause):
                 self._pause(step, walk)
                 continue
