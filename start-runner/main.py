@@ -14,7 +14,8 @@ def main(reporter: action.Reporter) -> None:
     cancellation = Cancellation()
     cancellation.install()
     options = start_options(action.inputs(), os.environ)
-    reporter.mask(options.github.token)
+    for secret in options.github.secrets:
+        reporter.mask(secret)
 
     # Loaded only now: whoever made a mistake in the inputs hears of it at once.
     from runner_fleet.ec2 import Ec2
@@ -30,7 +31,7 @@ def main(reporter: action.Reporter) -> None:
     reporter.output("fleet_id", fleet.id)
     regions = ",".join(options.placement.regions)
     reporter.output("region", regions)
-    reporter.say(f"Fleet {fleet.id} in {regions}, for {access.repository}")
+    reporter.say(f"Fleet {fleet.id} in {regions}, for {access.place}")
 
     def launched(mapping: dict[str, str], region: str) -> None:
         reporter.output("mapping", json.dumps(mapping))
@@ -41,7 +42,7 @@ def main(reporter: action.Reporter) -> None:
     start = Start(
         options=options,
         fleet=fleet,
-        github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
+        github=GitHub.of(access, "start-runner", reporter.mask),
         clouds={region: Ec2(region, "start-runner") for region in options.placement.regions},
         say=reporter.say,
         caution=reporter.warning,
@@ -60,7 +61,9 @@ def main(reporter: action.Reporter) -> None:
         reporter.summary(report.failed(start.trail.attempts))
         raise
     lifetime = options.boot.max_lifetime
-    reporter.summary(report.started(progress, fleet.id, start.trail.attempts, lifetime))
+    reporter.summary(
+        report.started(progress, start.runner_names, fleet.id, start.trail.attempts, lifetime)
+    )
 
 
 if __name__ == "__main__":

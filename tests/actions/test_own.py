@@ -103,7 +103,7 @@ def test_a_token_that_may_not_read_runs_leaves_doubt(
     )
     own = search(world, run_id, monkeypatch, "ghs_without_actions")
     assert own.doubtful == (instance,)
-    assert "needs 'Actions: read'" in own.why
+    assert "'Actions: read'" in own.why
 
 
 def test_a_list_of_jobs_that_lags_is_looked_at_again(
