@@ -14,8 +14,10 @@ from botocore.config import Config
 
 from runner_fleet import __version__
 from runner_fleet.aws_failures import NO_CREDENTIALS, explained
+from runner_fleet.ec2_checks import Checks
 from runner_fleet.ec2_model import Image, Instance, Launch, Termination
 from runner_fleet.ec2_offers import Offers
+from runner_fleet.ec2_template import LaunchTemplate, TemplateName
 from runner_fleet.errors import CloudError, InputError
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ READ_TIMEOUT = 30.0  # seconds; RunInstances for many instances takes several
 _NO_LATEST_CONSOLE = ("UnsupportedOperation", "IncorrectInstanceState")
 
 
-class Ec2(Offers):
+class Ec2(Checks, Offers):
     """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
 
     def __init__(self, region: str, agent: str = "", patience: float = READ_TIMEOUT) -> None:
@@ -109,6 +111,14 @@ class Ec2(Offers):
         with explained(f"aws_image_id resolve:ssm:{name}"):
             client = self._session.client("ssm", config=self._config)
             return str(client.get_parameter(Name=name)["Parameter"]["Value"])
+
+    def launch_template(self, name: TemplateName) -> LaunchTemplate:
+        with explained(f"aws_launch_template {name}"):
+            reply = self._client.describe_launch_template_versions(
+                **name.parameters(),  # type: ignore[arg-type]
+                Versions=[name.version],
+            )
+            return LaunchTemplate.parse(reply["LaunchTemplateVersions"][0])
 
     def launch(
         self,
