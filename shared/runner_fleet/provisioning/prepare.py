@@ -22,8 +22,8 @@ from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.user_data import Boot, user_data
 
 TOKEN_AGE = 1800.0
-"""Seconds after which a registration token is fetched anew for the next launch. It is valid for
-one hour, and the instance has yet to boot (GitHub REST API, self-hosted runners)."""
+"""Seconds after which tokens are fetched anew for the next launch. They are valid for one hour,
+and the instance has yet to boot (GitHub REST API, self-hosted runners)."""
 
 
 @dataclass(frozen=True)
