@@ -45,6 +45,7 @@ def test_a_start_that_would_work_is_green_and_says_what_was_checked(
     assert attempt in result.summary
     assert "ok: GitHub, octo-org/gpu-tests: the token may register runners" in result.log
     assert "with a public address" in result.log
+    assert "::warning" not in result.log
     assert "not checked: ec2:TerminateInstances" in result.log
     assert result.log.rstrip().endswith("Nothing was launched")
 

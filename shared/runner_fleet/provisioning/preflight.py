@@ -188,7 +188,10 @@ class RegionCheck:
         yield from failure
         for offered in pairs if found else ():
             for kind in wanted.instance_types:
-                yield network.zone(kind, found.values(), offered)
+                # Of the default VPC's, EC2 takes one that has the type.
+                fit = [each for each in found.values() if (kind, each.zone) in offered]
+                chosen = bool(wanted.subnet_ids) or not fit
+                yield network.zone(kind, found.values() if chosen else fit, offered)
         routes, failure = _answer(tables, "way out", "ec2:DescribeRouteTables")
         yield from failure
         for each in routes:
