@@ -17,7 +17,8 @@ def main(reporter: action.Reporter) -> None:
     cancellation = Cancellation()
     cancellation.install()
     options = start_options(action.inputs(), os.environ)
-    reporter.mask(options.github.token)
+    for secret in options.github.secrets:
+        reporter.mask(secret)
 
     # Loaded only now: whoever made a mistake in the inputs hears of it at once.
     from runner_fleet.ec2 import Ec2
@@ -34,9 +35,9 @@ def main(reporter: action.Reporter) -> None:
     reporter.output("fleet_id", fleet.id)
     regions = ",".join(options.placement.regions)
     reporter.output("region", regions)
-    reporter.say(f"Fleet {fleet.id} in {regions}, for {access.repository}")
+    reporter.say(f"Fleet {fleet.id} in {regions}, for {access.place}")
 
-    github = GitHub(access.token, access.repository, access.api_url, "start-runner")
+    github = GitHub.of(access, "start-runner", reporter.mask)
     clouds = {region: Ec2(region, "start-runner") for region in options.placement.regions}
     if options.dry_run:
         preflight = Preflight(
@@ -79,7 +80,9 @@ def main(reporter: action.Reporter) -> None:
         reporter.summary(report.failed(start.trail.attempts))
         raise
     lifetime = options.boot.max_lifetime
-    reporter.summary(report.started(progress, fleet.id, start.trail.attempts, lifetime))
+    reporter.summary(
+        report.started(progress, start.runner_names, fleet.id, start.trail.attempts, lifetime)
+    )
 
 
 def conclude(reporter: action.Reporter, checks: Sequence[Check]) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image, Launch
 from runner_fleet.ec2_template import LaunchTemplate
 from runner_fleet.errors import InputError, gathered
-from runner_fleet.github import GitHub, RunnerArchive
+from runner_fleet.github import DEFAULT_GROUP, GitHub, RunnerArchive
+from runner_fleet.github_groups import group_id
 from runner_fleet.provisioning.candidates import Candidate
 from runner_fleet.provisioning.identity import PRICE_TAG, Fleet
 from runner_fleet.provisioning.offers import Survey, survey, to_try
@@ -40,6 +41,11 @@ class Script:
         self._made = self.clock()
         self._data = user_data(self.boot, self.fleet, self.token)
 
+    def alone(self, label: str, jit_config: str) -> bytes:
+        """For an instance that is launched alone, for a runner that is registered already."""
+        fleet = replace(self.fleet, labels=(label,))
+        return user_data(replace(self.boot, jit_config=jit_config), fleet, "")
+
     def __call__(self) -> bytes:
         if self.clock() - self._made > TOKEN_AGE:
             self.token = self.fetch()
@@ -56,6 +62,7 @@ class Plan:
     machine: Machine
     tags: Mapping[str, str]
     script: Script
+    group_id: int = DEFAULT_GROUP  # of the runners
     templates: Mapping[str, LaunchTemplate] = field(default_factory=dict)  # by region
 
     def launch(
@@ -112,10 +119,14 @@ class Preparation:
         # EC2 is asked meanwhile: making its client takes as long as GitHub's replies.
         with ThreadPoolExecutor(len(regions)) as pool:
             asked = {name: pool.submit(survey, self.clouds[name], self.options) for name in regions}
-            token, archives = "", list[RunnerArchive]()
+            token, archives, group = "", list[RunnerArchive](), DEFAULT_GROUP
+            registration = self.options.registration
             with gathered(problems):
-                token = self._registration_token()
+                if not registration.jit:
+                    token = self._registration_token()
                 archives = self.github.runner_archives()
+                if registration.group:
+                    group = group_id(self.github, registration.group)
         surveys = _answers(asked, problems)
         candidates: list[Candidate] = []
         if len(surveys) == len(regions):
@@ -140,6 +151,7 @@ class Preparation:
             machine=machine,
             tags=name | machine.tags | self.fleet.tags(),
             script=script,
+            group_id=group,
         )
 
     def _registration_token(self) -> str:
@@ -152,9 +164,10 @@ class Preparation:
         if stale := boot.runner_version.warning(archives):
             self.caution(stale)
         return Boot(
-            url=f"{access.server_url.rstrip('/')}/{access.repository}",
+            url=access.runners_url,
             archives=boot.runner_version.archives(archives),
             extra_labels=boot.extra_labels,
+            runner_group=self.options.registration.group,
             home=boot.home,
             run_as_root=boot.run_as_root,
             runner_directory=boot.runner_directory,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from runner_fleet.ec2_model import Instance
 from runner_fleet.provisioning.attempts import Attempt
 from runner_fleet.provisioning.check import PROBLEM, Check
-from runner_fleet.provisioning.identity import PRICE_TAG, runner_name
+from runner_fleet.provisioning.identity import PRICE_TAG
 from runner_fleet.provisioning.loss import SHOWN, RunnerLostError
 from runner_fleet.provisioning.progress import BOOTING, LAUNCHED, ONLINE, REGISTERED, Progress
 from runner_fleet.provisioning.sweep import Row
@@ -27,11 +27,16 @@ def counted(things: Collection[object], name: str) -> str:
 
 
 def started(
-    progress: Progress, fleet_id: str, attempts: Sequence[Attempt], max_lifetime: int
+    progress: Progress,
+    names: Mapping[str, str],
+    fleet_id: str,
+    attempts: Sequence[Attempt],
+    max_lifetime: int,
 ) -> str:
     """The instances of a start, with the seconds each took to get to a phase.
 
-    `max_lifetime`: minutes after which they end in any case.
+    `names`: instance id to the name of its runner. `max_lifetime`: minutes after which all end in
+    any case.
     """
     place = attempts[-1].candidate
     rows = [
@@ -41,7 +46,7 @@ def started(
             instance.type,
             instance.zone,
             instance.market,
-            f"`{runner_name(progress.labels[key], key)}`",
+            f"`{names[key]}`",
             *(_seconds(progress, key, phase) for phase in _PHASES),
         ]
         for key, instance in progress.instances.items()

@@ -78,6 +78,7 @@ def test_it_is_a_bash_script_that_carries_what_the_instance_needs() -> None:
         "FLEET_REMOVE_TOKEN": "REMOVE",
         "FLEET_LABELS": "runner-aaaaaaa1 runner-aaaaaaa2",
         "FLEET_COMMON_LABELS": "runner-aaaaaaa3,gpu,big box",
+        "FLEET_RUNNER_GROUP": "",
         "FLEET_ARCHIVE_X64": f"https://example.com/linux-x64-2.335.1.tar.gz {'1' * 64}",
         "FLEET_ARCHIVE_ARM64": f"https://example.com/linux-arm64-2.335.1.tar.gz {'2' * 64}",
         "FLEET_OFFERED_VERSION": "2.335.1",
