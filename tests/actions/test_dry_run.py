@@ -88,6 +88,16 @@ def test_a_token_that_is_refused_keeps_nothing_else_from_being_checked(
     assert "not checked: dry run of RunInstances: the launch could not be prepared" in result.log
 
 
+def test_the_right_to_register_is_checked_for_jit_runners_too(
+    actions: Actions, world: World
+) -> None:
+    world.faults.add(Fault("POST .*/registration-token", status=401))
+    result = dry_run(actions, world, registration="jit")
+    assert result.status == 1
+    (line,) = result.errors
+    assert line.startswith("GitHub does not accept the token")
+
+
 def test_what_may_not_be_asked_is_not_checked_and_no_error(actions: Actions, world: World) -> None:
     optional = "DescribeSubnets|DescribeSecurityGroups|DescribeRouteTables|GetInstanceProfile"
     denied = Fault(optional, status=403, code="UnauthorizedOperation", times=None)

@@ -95,12 +95,17 @@ class Preflight:
         return {region: tuple(each) for region, each in found.items()}
 
     def _prepared(self, plan: Plan) -> Iterator[Check]:
-        yield Check(f"GitHub, {self.fleet.repository}", OK, "the token may register runners")
+        yield tried(f"GitHub, {self.options.github.place}", self._may_register)
         for (region, kind), image in plan.images.items():
             named = f"{image.id} ({image.name}) for {image.architecture}"
             yield Check(f"image for {kind}", OK, named, region)
         size = len(plan.script())
         yield Check("user data", OK, f"{size} of {LIMIT} bytes")
+
+    def _may_register(self) -> str:
+        if self.options.registration.jit:  # the preparation has not asked yet
+            self.mask(self.github.registration_token())
+        return "the token may register runners"
 
     def _wanted(self, region: str, launches: tuple[Launch, ...]) -> Wanted:
         placement, machine = self.options.placement, self.options.machine
