@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -124,11 +125,13 @@ class Ec2(Checks, Offers):
         launch: Launch,
         sleep: Callable[[float], None] = time.sleep,
         give_up: Callable[[], bool] = lambda: False,
+        chance: Callable[[], float] = random.random,
     ) -> list[Instance]:
         """Launch `minimum` to `count` instances, in launch order; or none, with a `CloudError`.
 
         A call without a clear answer is repeated with the same client token, unless `give_up`
-        says otherwise. When the error is `unsure`, look for the instances.
+        says otherwise. When the error is `unsure`, look for the instances. `chance` (0 to 1) cuts
+        the pauses, so that starts which were throttled together do not come back together.
         """
         unsure = False
         for pause in (*LAUNCH_PAUSES, None):
@@ -141,7 +144,7 @@ class Ec2(Checks, Offers):
                 unsure = error.unsure = unsure or error.unsure
                 if pause is None or not error.transient or give_up():
                     raise
-            sleep(pause)
+            sleep(pause * (0.5 + chance() / 2))
         raise AssertionError  # the last try returns or raises
 
     def instances(self, ids: Iterable[str]) -> dict[str, Instance]:
