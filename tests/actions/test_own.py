@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import pytest
 from runner_fleet.ec2 import Ec2
@@ -12,9 +13,8 @@ from runner_fleet.provisioning.own import Own, OwnSearch
 from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, TOKEN, World
 
-from tests.actions.harness import Actions
+from tests.actions.harness import Actions, until
 from tests.actions.leftovers import launch, workflow_run
-from tests.actions.test_killed import kill_at
 from tests.actions.test_start import INPUTS, live
 
 CALL, OTHER_CALL = "Run Matrix Test (g4dn.xlarge)", "Run Matrix Test (g4dn.2xlarge)"
@@ -47,7 +47,8 @@ def test_a_killed_start_without_outputs_is_cleaned_up_and_its_sibling_lives(
     run_id = workflow_run(world, *JOBS)
     env = {"GITHUB_RUN_ID": run_id, "RUNNER_NAME": "GitHub Actions 1"}
     running = actions.begin("start-runner", INPUTS | {"instance_count": "2"}, env)
-    assert kill_at(world, running, "RunInstances", "after")
+    until(lambda: len(live(world)) == 2, "both are launched")
+    running.signal(signal.SIGKILL)
     running.result()
     sibling = launch(world, run_id=run_id, started_by="GitHub Actions 2")
     other_attempt = launch(world, run_id=run_id, run_attempt="2", started_by="GitHub Actions 1")
@@ -69,7 +70,7 @@ def test_an_instance_that_cannot_be_attributed_is_left_with_one_warning(
     assert result.status == 0, result.log
     (warning,) = [line for line in result.log.splitlines() if line.startswith("::warning")]
     assert f"{instance}: of this run, but maybe not of this job; left alone" in warning
-    assert "GitHub answers 404 for the workflow runs of octo-org/gpu-tests" in warning
+    assert "GitHub answers 404 (Not Found) for the workflow runs of octo-org/gpu-tests" in warning
     assert "Pass start-runner's output fleet_id" in warning
     assert live(world) == [instance]
 

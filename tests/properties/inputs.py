@@ -25,6 +25,11 @@ _ODD = [
     *("::error::x", "1e999", "-1", "999999999999", '{"\\ud800": "\\u0000"}'),
 ]
 
+# Of the values of an action, groups that exclude each other: one is left out.
+EXCLUSIVE: dict[str, list[tuple[str, ...]]] = {
+    "stop-runner": [("sweep", "min_age_minutes", "dry_run"), ("instance_mapping", "fleet_id")],
+}
+
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
@@ -50,7 +55,8 @@ def input_sets(draw: st.DrawFn, action: str) -> dict[str, str]:
     """All inputs of an action as they may be, but for a few that are left out or odd."""
     values = VALUES[action]
     names = st.sampled_from(sorted(values))
-    given = dict(values)
+    excluded = draw(st.sampled_from(EXCLUSIVE.get(action, [()])))
+    given = {name: value for name, value in values.items() if name not in excluded}
     for name in draw(st.sets(names, max_size=4)):
         given[name] = _defaults(action).get(name, "")
     for name in draw(st.sets(names, max_size=2)):
