@@ -194,8 +194,8 @@ def test_runs_that_cannot_be_read_prove_nothing(world: World, sweep: Sweep) -> N
     )
     swept = sweep(token="ghs_without_actions")
     assert [line.partition(":")[0] for line in swept.problems] == [
-        f"GitHub answers 403 for the workflow runs of {REPOSITORY}",
-        "GitHub answers 404 for the workflow runs of octo-org/hidden",
+        f"GitHub answers 403 (Resource not accessible by integration) for the workflow runs of {REPOSITORY}",
+        "GitHub answers 404 (Not Found) for the workflow runs of octo-org/hidden",
     ]
     assert rows(swept) == [
         (hidden, "its run cannot be read", "left"),
