@@ -13,9 +13,10 @@ from runner_fleet.provisioning.own import Own, OwnSearch
 from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, TOKEN, World
 
-from tests.actions.harness import Actions, until
+from tests.actions.harness import Actions
 from tests.actions.leftovers import launch, workflow_run
 from tests.actions.test_start import INPUTS, live
+from tests.faults.gate import Gate
 
 CALL, OTHER_CALL = "Run Matrix Test (g4dn.xlarge)", "Run Matrix Test (g4dn.2xlarge)"
 STOP = "GitHub Actions 3"
@@ -46,9 +47,11 @@ def test_a_killed_start_without_outputs_is_cleaned_up_and_its_sibling_lives(
 ) -> None:
     run_id = workflow_run(world, *JOBS)
     env = {"GITHUB_RUN_ID": run_id, "RUNNER_NAME": "GitHub Actions 1"}
+    gate = Gate()
+    world.intercept(gate.around)
+    gate.close_at("RunInstances", 0, "after")
     running = actions.begin("start-runner", INPUTS | {"instance_count": "2"}, env)
-    until(lambda: len(live(world)) == 2, "both are launched")
-    running.signal(signal.SIGKILL)
+    assert gate.signal(running, signal.SIGKILL)
     running.result()
     sibling = launch(world, run_id=run_id, started_by="GitHub Actions 2")
     other_attempt = launch(world, run_id=run_id, run_attempt="2", started_by="GitHub Actions 1")

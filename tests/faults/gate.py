@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sandbox.ec2 import wire
 
+from tests.actions.harness import Running
 from tests.faults.calls import is_ours, name_of
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 PATIENCE = 90.0  # seconds; only a hang takes as long
+_HOLD = 0.1  # seconds that a call is held on after a signal, which then finds it under way
 
 
 class Gate:
@@ -43,6 +48,18 @@ class Gate:
         with self._lock:
             self._wanted = None
             self._open.set()
+
+    def signal(self, running: Running, number: signal.Signals) -> bool:
+        """Send the signal when the call is held, and let it go on; False if it never came."""
+        try:
+            while not self.reached.wait(0.02) and running.process.poll() is None:
+                pass
+            running.signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                running.process.wait(PATIENCE if number == signal.SIGKILL else _HOLD)
+        finally:
+            self.open()
+        return self.reached.is_set()
 
     def around(self, application: WSGIApplication) -> WSGIApplication:
         def gated(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -85,6 +85,14 @@ class Scene:
             REPOSITORY, self.run_id, JOB, [], status="completed", conclusion="failure"
         )
 
+    def lose_connections(self) -> None:
+        """Time passes: GitHub notices which runners' instances have ended."""
+        self.world.ec2.settle()
+        live = self._live()
+        for runner in self.world.github.runners():
+            if runner.name != OWN_SERVER and not runner.name.endswith(tuple(live)):
+                self.world.github.set_runner(runner.id, status="offline")
+
     def environment(self) -> dict[str, str]:
         return {"GITHUB_RUN_ID": str(self.run_id), "GITHUB_JOB": JOB}
 

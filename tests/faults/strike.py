@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +21,6 @@ from tests.faults.scene import Scene, stop_inputs
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
 
-HOLD = 0.1  # seconds that a call is held on after a signal, which then finds it under way
 DEADLINE = 200.0  # seconds for one action: it waits a minute for a limit that names no time
 GRACE = 10.0
 """Seconds from a signal until GitHub kills the step (actions/runner,
@@ -81,16 +79,8 @@ class Campaign:
         self, point: Point, outcome: Outcome, row: Row, inputs: dict[str, str], scene: Scene
     ) -> Result:
         self._gate.close_at(point.call, point.number - 1, point.moment)
-        try:
-            running = self._actions.begin(row.action, inputs, scene.environment())
-            while not self._gate.reached.wait(0.02) and running.process.poll() is None:
-                pass
-            outcome.reached = self._gate.reached.is_set()
-            running.signal(SIGNALS[point.what])
-            with suppress(subprocess.TimeoutExpired):
-                running.process.wait(GRACE if point.what == "SIGKILL" else HOLD)
-        finally:
-            self._gate.open()
+        running = self._actions.begin(row.action, inputs, scene.environment())
+        outcome.reached = self._gate.signal(running, SIGNALS[point.what])
         self._kill_when_late(running)
         return running.result()
 
@@ -131,6 +121,7 @@ class Campaign:
             scene.end_run()
             (outcome.left_to_sweep if CAN_SWEEP else outcome.lost).extend(left)
         if CAN_SWEEP:
+            scene.lose_connections()
             self._follow("sweep", outcome, SWEEP, scene)
             outcome.lost += scene.left()
             outcome.lost += scene.harmed(run_is_over=True)

@@ -78,6 +78,7 @@ class Placing:
         first = len(self.trail.attempts)
         user_data, number = b"", 0
         while step := walk.next(self._elapsed()):
+            self.cancellation.raise_if_due()  # it may have come during a launch that failed
             if isinstance(step, Pause):
                 self._pause(step, walk)
                 continue
@@ -158,7 +159,7 @@ class Placing:
             self.trail.region, self.trail.doubtful = candidate.region, True
             ec2 = self.clouds[candidate.region]
             try:
-                found = ec2.launch(launch, self.sleep, give_up=self.cancellation.is_requested)
+                found = ec2.launch(launch, self.sleep, self.cancellation.is_requested, self.chance)
             except CloudError as error:
                 if error.unsure:
                     found = self._adopted(ec2, launch, error)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image, Launch
+from runner_fleet.ec2_template import LaunchTemplate
 from runner_fleet.errors import InputError, gathered
 from runner_fleet.github import DEFAULT_GROUP, GitHub, RunnerArchive
 from runner_fleet.github_groups import group_id
@@ -62,6 +63,7 @@ class Plan:
     tags: Mapping[str, str]
     script: Script
     group_id: int = DEFAULT_GROUP  # of the runners
+    templates: Mapping[str, LaunchTemplate] = field(default_factory=dict)  # by region
 
     def launch(
         self,
@@ -87,7 +89,10 @@ class Plan:
             subnet_id=candidate.subnet_id or None,
             security_group_ids=of_region(self.machine.security_group_ids, candidate.region) or (),
             instance_profile=self.machine.instance_profile or None,
-            root_size=self.machine.root_size,
+            volumes=self.machine.volumes,
+            hop_limit=self.machine.hop_limit,
+            public_ip=self.machine.public_ip,
+            template=self.templates.get(candidate.region),
         )
 
 
@@ -142,6 +147,7 @@ class Preparation:
                 for region, found in surveys.items()
                 for instance_type, image in found.images.items()
             },
+            templates={name: one.template for name, one in surveys.items() if one.template},
             machine=machine,
             tags=name | machine.tags | self.fleet.tags(),
             script=script,

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from runner_fleet.ec2_model import Instance
 from runner_fleet.provisioning.attempts import Attempt
+from runner_fleet.provisioning.check import PROBLEM, Check
 from runner_fleet.provisioning.identity import PRICE_TAG
 from runner_fleet.provisioning.loss import SHOWN, RunnerLostError
 from runner_fleet.provisioning.progress import BOOTING, LAUNCHED, ONLINE, REGISTERED, Progress
@@ -16,6 +17,8 @@ from runner_fleet.provisioning.take_back import Taken
 _PHASES = (LAUNCHED, BOOTING, REGISTERED, ONLINE)
 _SHOWN = 200
 """Rows of attempts: GitHub shows 1 MiB of summary, and nobody reads as much."""
+
+_MARKS = {PROBLEM: f"**{PROBLEM}**"}
 
 
 def counted(things: Collection[object], name: str) -> str:
@@ -55,6 +58,21 @@ def started(
         f"Seconds since the launch, as seen by polling. Fleet `{fleet_id}`."
         f"{_estimate(place.usd_per_hour, len(rows), max_lifetime)}{failed(attempts)}"
     )
+
+
+def checked(checks: Sequence[Check]) -> str:
+    """What a dry run looked at."""
+    rows = [
+        [
+            _MARKS.get(check.outcome, check.outcome),
+            cell(check.what),
+            check.region or "-",
+            cell(check.detail),
+        ]
+        for check in checks
+    ]
+    table = _table(["Result", "Checked", "Region", "Detail"], rows)
+    return f"### Dry run: nothing was launched\n\n{table}"
 
 
 def lost(error: RunnerLostError) -> str:

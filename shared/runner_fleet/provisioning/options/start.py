@@ -28,6 +28,7 @@ class StartOptions:
     machine: Machine
     boot: BootOptions
     timeout: int  # seconds, for all runners together
+    dry_run: bool  # check everything, launch nothing
 
 
 def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StartOptions:
@@ -43,6 +44,7 @@ def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> Star
         placement=placement(read, environ),
         boot=boot,
         timeout=read.integer("gh_timeout", 1200),
+        dry_run=read.boolean("dry_run"),
     )
     regions = options.placement.regions
     check_map(read, "aws_image_id", options.machine.image_ids, regions)
