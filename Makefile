@@ -50,7 +50,7 @@ lint:
 	@exec .ci/lint $(LAUNCH)
 
 bench:
-	@for bench in tests/bench/*.py; do $(LAUNCH) --path examples --path . "$$bench"; done
+	@for bench in calls startup; do $(LAUNCH) --path examples --path . "tests/bench/$$bench.py"; done
 
 docs:
 	@exec $(LAUNCH) tools/docs.py
@@ -64,6 +64,7 @@ requirements:
 	$(UV_COMPILE) uv.in -o uv.txt; \
 	$(UV_COMPILE) ec2.in -o ec2.txt; \
 	$(UV_COMPILE) -c ec2.txt github.in -o github.txt; \
+	$(UV_COMPILE) -c ec2.txt bench.in -o bench.txt; \
 	$(UV_COMPILE) -c ec2.txt -c github.txt -c uv.txt dev.in -o dev.txt
 
 clean:

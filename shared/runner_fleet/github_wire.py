@@ -163,8 +163,8 @@ class Wire(ABC):
             raise self._refused(method, url, status, body)
         if status >= requests.codes.multiple_choices:
             msg = (
-                f"GitHub answers {status} for {method} {url}: what it names was renamed or moved. "
-                "Say the new name in the input repo, organization or enterprise"
+                f"GitHub answers {status} for {method} {url}: it was renamed or moved. Say its new "
+                "name in the input repo, organization or enterprise"
             )
             raise GitHubError(msg, status)
         if body is None and status != requests.codes.no_content:

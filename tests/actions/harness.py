@@ -42,21 +42,29 @@ class Result:
         return _ERROR.findall(self.log)
 
 
+@dataclass(frozen=True)
+class Step:
+    """An action as its `action.yml` runs it, in a directory of its own for its output files."""
+
+    program: Path
+    environment: dict[str, str]
+    directory: Path
+
+    def outputs(self) -> dict[str, str]:
+        path = self.directory / "output"
+        return parse_outputs(path.read_text()) if path.is_file() else {}
+
+    def summary(self) -> str:
+        return (self.directory / "summary").read_text()
+
+
 class Running:
     """An action under way."""
 
-    def __init__(
-        self,
-        process: WarmProcess,
-        directory: Path,
-        world: World,
-        canaries: Canaries,
-        deadline: float = DEADLINE,
-    ) -> None:
-        self.process = process
-        self._directory = directory
+    def __init__(self, step: Step, world: World, deadline: float) -> None:
+        self.process: WarmProcess = interpreter().start(step.program, step.environment)
+        self._step = step
         self._world = world
-        self._canaries = canaries
         self._deadline = deadline
 
     def signal(self, number: signal.Signals) -> None:
@@ -64,26 +72,19 @@ class Running:
 
     def break_outputs(self) -> None:
         """Take the file GITHUB_OUTPUT away, as a full disk might."""
-        (self._directory / "output").rename(self._directory / "output.gone")
-        (self._directory / "output").mkdir()
+        directory = self._step.directory
+        (directory / "output").rename(directory / "output.gone")
+        (directory / "output").mkdir()
 
     def result(self) -> Result:
         """When it has ended. No secret that it was given may show anywhere."""
         log = self.process.output(timeout=self._deadline)
-        result = Result(
-            status=self.process.wait(self._deadline),
-            log=log,
-            outputs=self._outputs(),
-            summary=(self._directory / "summary").read_text(),
-        )
+        status = self.process.wait(self._deadline)
+        result = Result(status, log, self._step.outputs(), self._step.summary())
         said = {"log": log, "outputs": str(result.outputs), "summary": result.summary}
-        leaks = self._canaries.leaks(self._world, said)
+        leaks = Canaries.of(self._step.environment).leaks(self._world, said)
         assert not leaks, f"secrets show in {leaks}"
         return result
-
-    def _outputs(self) -> dict[str, str]:
-        path = self._directory / "output"
-        return parse_outputs(path.read_text()) if path.is_file() else {}
 
 
 class Actions:
@@ -95,10 +96,10 @@ class Actions:
         self._deadline = deadline  # seconds for one run
         self._count = 0
 
-    def begin(
+    def step(
         self, action: str, inputs: Mapping[str, str], env: Mapping[str, str] | None = None
-    ) -> Running:
-        """Start the action; `env` is added to the step's environment ("" takes a value away)."""
+    ) -> Step:
+        """The action; `env` is added to the step's environment ("" takes a value away)."""
         self._count += 1
         directory = self._directory / f"{self._count}-{action}"
         directory.mkdir()
@@ -117,8 +118,13 @@ class Actions:
             **(env or {}),
         }
         given = {name: value for name, value in environment.items() if value != ""}
-        process = interpreter().start(ROOT / action / "main.py", given)
-        return Running(process, directory, self.world, Canaries.of(given), self._deadline)
+        return Step(ROOT / action / "main.py", given, directory)
+
+    def begin(
+        self, action: str, inputs: Mapping[str, str], env: Mapping[str, str] | None = None
+    ) -> Running:
+        """Start the action, as a step of it."""
+        return Running(self.step(action, inputs, env), self.world, self._deadline)
 
     def calls(self) -> list[Call]:
         """The API calls that actions made; machines and their runners make others."""

@@ -126,3 +126,15 @@ def test_an_interrupted_spot_instance_fails_its_job_at_once(actions: Actions, wo
     (ended,) = [one for one in world.github.jobs() if one.id == job.id]
     assert ended.status == "completed"
     assert ended.conclusion == "cancelled"
+
+
+def test_a_spot_instance_taken_back_before_a_job_leaves_no_registration(
+    actions: Actions, world: World
+) -> None:
+    result = actions.run("start-runner", INPUTS | {"market": "spot"})
+    assert result.status == 0, result.log
+    (instance,) = live(world)
+    world.ec2.interrupt(instance)
+    until(lambda: live(world) == [], "the instance powers off")
+    assert "runner-fleet: registration removed" in world.ec2.console(instance)
+    assert_nothing_left(world)

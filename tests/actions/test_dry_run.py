@@ -45,6 +45,7 @@ def test_a_start_that_would_work_is_green_and_says_what_was_checked(
     assert attempt in result.summary
     assert "ok: GitHub, octo-org/gpu-tests: the token may register runners" in result.log
     assert "with a public address" in result.log
+    assert "::warning" not in result.log
     assert "not checked: ec2:TerminateInstances" in result.log
     assert result.log.rstrip().endswith("Nothing was launched")
 
@@ -85,6 +86,16 @@ def test_a_token_that_is_refused_keeps_nothing_else_from_being_checked(
         "aws_subnet_id: there is no subnet subnet-0123456789abcdef0 in this region"
     )
     assert "not checked: dry run of RunInstances: the launch could not be prepared" in result.log
+
+
+def test_the_right_to_register_is_checked_for_jit_runners_too(
+    actions: Actions, world: World
+) -> None:
+    world.faults.add(Fault("POST .*/registration-token", status=401))
+    result = dry_run(actions, world, registration="jit")
+    assert result.status == 1
+    (line,) = result.errors
+    assert line.startswith("GitHub does not accept the token")
 
 
 def test_what_may_not_be_asked_is_not_checked_and_no_error(actions: Actions, world: World) -> None:

@@ -73,7 +73,7 @@ def test_an_instance_that_cannot_be_attributed_is_left_with_one_warning(
     assert result.status == 0, result.log
     (warning,) = [line for line in result.log.splitlines() if line.startswith("::warning")]
     assert f"{instance}: of this run, but maybe not of this job; left alone" in warning
-    assert "GitHub answers 404 for the workflow runs of octo-org/gpu-tests" in warning
+    assert "GitHub answers 404 (Not Found) for the workflow runs of octo-org/gpu-tests" in warning
     assert "Pass start-runner's output fleet_id" in warning
     assert live(world) == [instance]
 

@@ -127,6 +127,7 @@ def test_spot_comes_first_and_on_demand_where_there_is_none(actions: Actions, wo
     inputs = INPUTS | {"market": "spot-then-on-demand"}
     result = actions.run("start-runner", inputs | {"aws_instance_type": "g4dn.xlarge,g5.xlarge"})
     assert result.status == 0, result.log
+    assert world.calls.count("POST /repos/octo-org/gpu-tests/actions/runners/remove-token") == 1
     (instance,) = live(world)
     assert f"| `{instance}` | g5.xlarge | us-east-1" in result.summary
     assert "| spot | `runner-" in result.summary

@@ -193,9 +193,10 @@ def test_runs_that_cannot_be_read_prove_nothing(world: World, sweep: Sweep) -> N
         permissions={"administration": "write"},
     )
     swept = sweep(token="ghs_without_actions")
+    denied = "Resource not accessible by integration"
     assert [line.partition(":")[0] for line in swept.problems] == [
-        f"GitHub answers 403 for the workflow runs of {REPOSITORY}",
-        "GitHub answers 404 for the workflow runs of octo-org/hidden",
+        f"GitHub answers 403 ({denied}) for the workflow runs of {REPOSITORY}",
+        "GitHub answers 404 (Not Found) for the workflow runs of octo-org/hidden",
     ]
     assert rows(swept) == [
         (hidden, "its run cannot be read", "left"),

@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 REQUIREMENTS = Path(__file__).resolve().parents[2] / "shared" / "requirements"
-SETS = ("dev", "ec2", "github", "uv")
+SETS = ("bench", "dev", "ec2", "github", "uv")
 
 
 def wanted(name: str) -> list[Requirement]:

@@ -194,7 +194,7 @@ def test_every_input_changes_what_is_done(action: str) -> None:
             assert parse(present(changed), ENVIRONMENT) != complete, name
         except InputError as error:
             named = [line.partition(":")[0] for line in error.lines]
-            assert name in named  # noqa: PT017 - some are required, some go together only
+            assert name in named
 
 
 @every_action

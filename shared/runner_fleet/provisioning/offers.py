@@ -27,12 +27,12 @@ from runner_fleet.provisioning.template import with_template
 class Survey:
     """One region: an image for each instance type it has, zones, prices."""
 
-    template: LaunchTemplate | None
     images: Mapping[str, Image]
     zones: Mapping[str, str]  # subnet to zone; empty when it was not asked, or may not be
     offers: frozenset[tuple[str, str]] | None  # instance type and zone; None: not known
     prices: Prices
     notes: tuple[str, ...]  # what could not be found out, and why
+    template: LaunchTemplate | None = None
 
 
 def survey(ec2: Ec2, options: StartOptions) -> Survey:
@@ -55,7 +55,7 @@ def survey(ec2: Ec2, options: StartOptions) -> Survey:
                 raise
             notes.append(f"Zones that lack an instance type are tried all the same: {error}")
     prices = ask_prices(ec2, placement, images, notes) if cheapest and types else Prices()
-    return Survey(template, images, zones, offers, prices, tuple(notes))
+    return Survey(images, zones, offers, prices, tuple(notes), template)
 
 
 def to_try(

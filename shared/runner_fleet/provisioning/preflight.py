@@ -95,12 +95,17 @@ class Preflight:
         return {region: tuple(each) for region, each in found.items()}
 
     def _prepared(self, plan: Plan) -> Iterator[Check]:
-        yield Check(f"GitHub, {self.fleet.repository}", OK, "the token may register runners")
+        yield tried(f"GitHub, {self.options.github.place}", self._may_register)
         for (region, kind), image in plan.images.items():
             named = f"{image.id} ({image.name}) for {image.architecture}"
             yield Check(f"image for {kind}", OK, named, region)
         size = len(plan.script())
         yield Check("user data", OK, f"{size} of {LIMIT} bytes")
+
+    def _may_register(self) -> str:
+        if self.options.registration.jit:  # the preparation has not asked yet
+            self.mask(self.github.registration_token())
+        return "the token may register runners"
 
     def _wanted(self, region: str, launches: tuple[Launch, ...]) -> Wanted:
         placement, machine = self.options.placement, self.options.machine
@@ -188,7 +193,10 @@ class RegionCheck:
         yield from failure
         for offered in pairs if found else ():
             for kind in wanted.instance_types:
-                yield network.zone(kind, found.values(), offered)
+                # Of the default VPC's, EC2 takes one that has the type.
+                fit = [each for each in found.values() if (kind, each.zone) in offered]
+                chosen = bool(wanted.subnet_ids) or not fit
+                yield network.zone(kind, found.values() if chosen else fit, offered)
         routes, failure = _answer(tables, "way out", "ec2:DescribeRouteTables")
         yield from failure
         for each in routes:

@@ -13,7 +13,7 @@ from runner_fleet.ec2_template import LaunchTemplate
 from runner_fleet.errors import InputError, gathered
 from runner_fleet.github import DEFAULT_GROUP, GitHub, RunnerArchive
 from runner_fleet.github_groups import group_id
-from runner_fleet.provisioning.candidates import Candidate
+from runner_fleet.provisioning.candidates import SPOT, Candidate
 from runner_fleet.provisioning.identity import PRICE_TAG, Fleet
 from runner_fleet.provisioning.offers import Survey, survey, to_try
 from runner_fleet.provisioning.options.aws import of_region
@@ -22,24 +22,33 @@ from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.user_data import Boot, user_data
 
 TOKEN_AGE = 1800.0
-"""Seconds after which a registration token is fetched anew for the next launch. It is valid for
-one hour, and the instance has yet to boot (GitHub REST API, self-hosted runners)."""
+"""Seconds after which tokens are fetched anew for the next launch. They are valid for one hour,
+and the instance has yet to boot (GitHub REST API, self-hosted runners)."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What an instance may do at GitHub, for one hour."""
+
+    registration: str = field(default="", repr=False)  # empty: its runner is registered already
+    removal: str = field(default="", repr=False)  # empty: it need not deregister itself
 
 
 @dataclass
 class Script:
-    """The user data; always with a registration token that is young enough."""
+    """The user data; always with tokens that are young enough."""
 
     boot: Boot
     fleet: Fleet
-    token: str = field(repr=False)
-    fetch: Callable[[], str]
+    tokens: Tokens
+    fetch: Callable[[], Tokens]
     clock: Callable[[], float]
 
     def __post_init__(self) -> None:
         """Raises `InputError` when the user data is larger than EC2 takes."""
         self._made = self.clock()
-        self._data = user_data(self.boot, self.fleet, self.token)
+        self.boot = replace(self.boot, remove_token=self.tokens.removal)
+        self._data = user_data(self.boot, self.fleet, self.tokens.registration)
 
     def alone(self, label: str, jit_config: str) -> bytes:
         """For an instance that is launched alone, for a runner that is registered already."""
@@ -48,7 +57,7 @@ class Script:
 
     def __call__(self) -> bytes:
         if self.clock() - self._made > TOKEN_AGE:
-            self.token = self.fetch()
+            self.tokens = self.fetch()
             self.__post_init__()
         return self._data
 
@@ -119,11 +128,10 @@ class Preparation:
         # EC2 is asked meanwhile: making its client takes as long as GitHub's replies.
         with ThreadPoolExecutor(len(regions)) as pool:
             asked = {name: pool.submit(survey, self.clouds[name], self.options) for name in regions}
-            token, archives, group = "", list[RunnerArchive](), DEFAULT_GROUP
+            tokens, archives, group = Tokens(), list[RunnerArchive](), DEFAULT_GROUP
             registration = self.options.registration
             with gathered(problems):
-                if not registration.jit:
-                    token = self._registration_token()
+                tokens = self._tokens()
                 archives = self.github.runner_archives()
                 if registration.group:
                     group = group_id(self.github, registration.group)
@@ -135,7 +143,7 @@ class Preparation:
         script = None
         with gathered(problems):
             boot = self._boot(archives, self._on_windows(surveys))
-            script = Script(boot, self.fleet, token, self._registration_token, self.clock)
+            script = Script(boot, self.fleet, tokens, self._tokens, self.clock)
         if problems or script is None:
             raise InputError(*problems)
         machine = self.options.machine
@@ -154,10 +162,16 @@ class Preparation:
             group_id=group,
         )
 
-    def _registration_token(self) -> str:
-        token = self.github.registration_token()
-        self.mask(token)
-        return token
+    def _tokens(self) -> Tokens:
+        """Only those that are needed; a spot instance deregisters itself when EC2 takes it back."""
+        spot = SPOT in self.options.placement.markets
+        tokens = Tokens(
+            "" if self.options.registration.jit else self.github.registration_token(),
+            self.github.remove_token() if spot else "",
+        )
+        self.mask(tokens.registration)
+        self.mask(tokens.removal)
+        return tokens
 
     def _boot(self, archives: list[RunnerArchive], windows: bool) -> Boot:
         access, boot = self.options.github, self.options.boot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -55,7 +55,7 @@ class WayBack:
         ids = [instance.id for instance in self.trail.instances]
         with gathered(problems):
             if self.trail.doubtful:
-                ids = list(dict.fromkeys([*ids, *self._search(ec2)]))
+                ids += self._search(ec2, ids)
         taken = take_back(
             ids, [*self.fleet.labels, fleet_mark(self.fleet.id)], ec2, self.github, self.sleep
         )
@@ -74,8 +74,8 @@ class WayBack:
                 f"fleet_id {self.fleet.id}. They end themselves after max_lifetime_minutes"
             )
 
-    def _search(self, ec2: Ec2) -> list[str]:
-        """Instances of a launch whose reply was lost; raises when EC2 never says."""
+    def _search(self, ec2: Ec2, known: Collection[str]) -> list[str]:
+        """Other instances, of a launch whose reply was lost; raises when EC2 never says."""
         failure: CloudError | None = None
         for pause in SEARCH_PAUSES:
             self.sleep(pause)
@@ -85,8 +85,8 @@ class WayBack:
             except CloudError as error:
                 failure = error
                 continue
-            if found:
-                return list(found)
+            if others := [key for key in found if key not in known]:
+                return others
         if failure is not None:
             raise failure
         return []
