@@ -24,14 +24,12 @@ HOURS = 2 * 3600.0
 
 
 @pytest.fixture
-def sweep(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sweep]:
+def sweep(inside: World) -> Iterator[Sweep]:
     """A sweep in this process two hours later, without its pauses."""
-    for name, value in world.environment().items():
-        monkeypatch.setenv(name, value)
     clients = []
 
     def sweep(*regions: str, token: str = TOKEN, **options: Any) -> Swept:
-        github = GitHub(token, REPOSITORY, world.github.url)
+        github = GitHub(token, REPOSITORY, inside.github.url)
         clients.append(github)
         limit = options.get("region_timeout", 60.0)
         arguments: dict[str, Any] = {
