@@ -18,7 +18,12 @@ def launch(world: World, region: str = "us-east-1", **tags: str) -> str:
     image = ec2.describe_images(
         Owners=["amazon"], Filters=[{"Name": "architecture", "Values": ["x86_64"]}]
     )["Images"][0]["ImageId"]
-    values = {"repository": REPOSITORY, "run_repository": REPOSITORY, "run_attempt": "1"} | tags
+    values = {
+        "repository": REPOSITORY,
+        "run_repository": REPOSITORY,
+        "run_attempt": "1",
+        "job": "start-aws-runner",
+    } | tags
     named = [
         {"Key": f"runner-fleet:{name.replace('_', '-')}", "Value": value}
         for name, value in values.items()
