@@ -6,7 +6,7 @@ import boto3
 from sandbox.world import REPOSITORY, World
 
 
-def launch(world: World, region: str = "us-east-1", **tags: str) -> str:
+def launch(world: World, region: str = "us-east-1", zone: str = "", **tags: str) -> str:
     """An instance with tags of start-runner's, `run_id` for `runner-fleet:run-id`; its id."""
     ec2 = boto3.client(
         "ec2",
@@ -33,6 +33,7 @@ def launch(world: World, region: str = "us-east-1", **tags: str) -> str:
         InstanceType="g4dn.xlarge",
         MinCount=1,
         MaxCount=1,
+        Placement={"AvailabilityZone": zone} if zone else {},
         TagSpecifications=[{"ResourceType": "instance", "Tags": named}],  # type: ignore[misc, list-item]
     )
     ec2.close()

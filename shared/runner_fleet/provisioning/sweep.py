@@ -27,9 +27,6 @@ SECOND_SIGHT = 5.0
 """Seconds after which a registration must still be offline: GitHub shows one so for a moment when
 its runner reconnects."""
 
-IDS_A_CALL = 200
-"""Values that one filter of DescribeInstances may have (EC2 API reference, Filter)."""
-
 
 @dataclass(frozen=True)
 class Row:
@@ -106,10 +103,7 @@ class Sweeper:
             ec2 = self.ec2[region]
             tagged = ec2.instances_of(REPOSITORY_TAG, self.repository)
             others = [key for key in ids if key not in tagged]
-            named: dict[str, Instance] = {}
-            for first in range(0, len(others), IDS_A_CALL):
-                named |= ec2.instances(others[first : first + IDS_A_CALL])
-            return tagged, named
+            return tagged, ec2.instances(others)
 
         answers = at_once(self.ec2, look, self.region_timeout)
         for region, lines in answers.failed.items():

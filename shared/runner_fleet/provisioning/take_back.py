@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runner_fleet.ec2 import Ec2
+from runner_fleet.ec2_ending import IDS_A_TERMINATION
 from runner_fleet.ec2_model import ENDED_STATES, Instance, Termination
 from runner_fleet.errors import CloudError, GitHubError, gathered
 from runner_fleet.github import GitHub, Runner
@@ -82,8 +83,10 @@ def end_instances(
 ) -> None:
     """Terminate instances of one region, and note what became of each."""
     wanted = list(dict.fromkeys(ids))
-    with gathered(taken.problems):
-        _terminate(wanted, ec2, taken, sleep)
+    for first in range(0, len(wanted), IDS_A_TERMINATION):
+        with gathered(taken.problems):
+            _terminate(wanted[first : first + IDS_A_TERMINATION], ec2, taken, sleep)
+    taken.problems[:] = dict.fromkeys(taken.problems)
     known = taken.accounted
     taken.left += [key for key in wanted if key not in known]
 
@@ -123,6 +126,7 @@ def _terminate(
         done = _terminate_surely(left, ec2, sleep)
         for key, state in done.before.items():
             (taken.ended_before if state in ENDED_STATES else taken.terminated).append(key)
+        taken.problems += [line for error in done.refused for line in error.lines]
         left = done.unknown
         if not left or pause is None:
             break
@@ -138,7 +142,7 @@ def _terminate_surely(ids: Sequence[str], ec2: Ec2, sleep: Callable[[float], Non
         if not error.transient:
             raise
     sleep(UNKNOWN_PAUSES[0])
-    return ec2.terminate(ids)
+    return ec2.terminate(ids, again=True)
 
 
 def _delete(runners: Iterable[Runner], github: GitHub, taken: Taken) -> None:
