@@ -23,6 +23,7 @@ def launch(world: World, region: str = "us-east-1", zone: str = "", **tags: str)
         "run_repository": REPOSITORY,
         "run_attempt": "1",
         "job": "start-aws-runner",
+        "fleet_id": "1-1-start-aws-runner-ab12cd99",
     } | tags
     named = [
         {"Key": f"runner-fleet:{name.replace('_', '-')}", "Value": value}
