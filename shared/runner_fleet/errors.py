@@ -59,7 +59,8 @@ class CloudError(FleetError):
 
     `code` is EC2's error code, empty when there was no reply. `transient`: the same call may well
     work in a while. `unsure`: a call that writes may have taken effect all the same, at this try
-    or an earlier one. `denied`: a permission is missing. `unknown_ids`: ids EC2 does not know.
+    or an earlier one. `denied`: a permission is missing. `unknown_ids`: ids EC2 does not know;
+    `named_ids`: instances that it names as the reason for another refusal.
     """
 
     def __init__(
@@ -69,10 +70,12 @@ class CloudError(FleetError):
         *,
         denied: bool = False,
         unknown_ids: tuple[str, ...] = (),
+        named_ids: tuple[str, ...] = (),
     ) -> None:
         self.code = code
         self.denied = denied
         self.unknown_ids = unknown_ids
+        self.named_ids = named_ids
         # A bare HTTP status stands where the reply was not EC2's own.
         unclear = code in _UNSURE_CODES or code.isdigit()
         self.transient = unclear or code in _BUSY_CODES
