@@ -296,6 +296,7 @@ def test_instances_that_ec2_does_not_show_yet_are_waited_for(
     world.faults.add(Fault("DescribeInstances$", when="stale", stale_seconds=60.0, times=2))
     result = actions.run("start-runner", INPUTS)
     assert result.status == 0, result.log
+    assert world.faults.all() == []
 
 
 def test_a_log_that_nobody_reads_any_more_keeps_no_machine_alive(
