@@ -8,7 +8,8 @@ from sandbox.world import REPOSITORY, World
 
 def launch(world: World, region: str = "us-east-1", **tags: str) -> str:
     """An instance with tags of start-runner's, `run_id` for `runner-fleet:run-id`; its id."""
-    ec2 = boto3.client(
+    # A session of its own: the common one remembers the environment of its first use.
+    ec2 = boto3.Session().client(
         "ec2",
         endpoint_url=world.ec2_url,
         region_name=region,

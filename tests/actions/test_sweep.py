@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from runner_fleet.ec2 import Ec2
 from runner_fleet.github import GitHub
-from runner_fleet.provisioning.sweep import Sweeper, Swept
+from runner_fleet.provisioning.sweep import Sweeper
+from runner_fleet.provisioning.swept import Swept
 from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, TOKEN, World
 

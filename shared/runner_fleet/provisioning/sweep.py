@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from runner_fleet import github_runs
 from runner_fleet.at_once import at_once
@@ -21,6 +21,7 @@ from runner_fleet.provisioning.identity import (
     own_instance_of,
 )
 from runner_fleet.provisioning.sweeping import Known, RunKey
+from runner_fleet.provisioning.swept import Row, Swept, registration
 from runner_fleet.provisioning.take_back import Taken, end_instances, own_label, remove_runners
 
 SECOND_SIGHT = 5.0
@@ -29,33 +30,6 @@ its runner reconnects."""
 
 IDS_A_CALL = 200
 """Values that one filter of DescribeInstances may have (EC2 API reference, Filter)."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One thing that was looked at, and what became of it."""
-
-    kind: str  # instance, registration
-    name: str
-    region: str
-    age: float | None  # seconds
-    run: str
-    why: str
-    outcome: str
-    orphan: bool
-
-    def plain(self) -> dict[str, str]:
-        """As the output `orphans` holds it."""
-        values = {"kind": self.kind, "name": self.name, "region": self.region, "run": self.run}
-        return {**values, "why": self.why, "outcome": self.outcome.strip("*")}
-
-
-@dataclass
-class Swept:
-    """All that is worth telling, and what went wrong."""
-
-    rows: list[Row] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -198,7 +172,7 @@ class Sweeper:
         for runner in filter(sweeping.may_be_orphan, runners):
             opinion = sweeping.about_runner(runner, known, runs, self.run_repositories)
             run = jit_run_of(runner.name)
-            row = _registration(runner.name, opinion.why, f"{run[1]}-{run[2]}" if run else "")
+            row = registration(runner.name, opinion.why, f"{run[1]}-{run[2]}" if run else "")
             if opinion.orphan:
                 suspects.append((replace(row, orphan=True), runner))
             elif opinion.said:
@@ -213,7 +187,7 @@ class Sweeper:
             swept.rows.append(replace(row, outcome="would be terminated"))
             for runner in runners:
                 if _is_of(runner, instance):
-                    told = _registration(runner.name, "its instance is an orphan", row.run)
+                    told = registration(runner.name, "its instance is an orphan", row.run)
                     swept.rows.append(replace(told, orphan=True, outcome="would be removed"))
 
     def _end(self, orphans: list[tuple[Row, Instance]], swept: Swept) -> None:
@@ -246,9 +220,7 @@ class Sweeper:
             remove_runners(mapping, (), self.github, taken, self.sleep)
         swept.problems += taken.problems
         swept.rows += [
-            replace(
-                _registration(name, "its instance is an orphan"), orphan=True, outcome="removed"
-            )
+            replace(registration(name, "its instance is an orphan"), orphan=True, outcome="removed")
             for name in taken.removed
         ]
 
@@ -275,16 +247,3 @@ class Sweeper:
 def _is_of(runner: Runner, instance: Instance) -> bool:
     label = own_label(instance).lower()
     return instance_of(runner.name) == instance.id or bool(label and label in runner.labels)
-
-
-def _registration(name: str, why: str, run: str = "") -> Row:
-    return Row(
-        kind="registration",
-        name=name,
-        region="",
-        age=None,
-        run=run,
-        why=why,
-        outcome="left",
-        orphan=False,
-    )
