@@ -163,8 +163,6 @@ def test_a_just_in_time_registration_that_vanished_is_named(host: Host) -> None:
 
     host.run(jit_config="ENCODED")
 
-    assert host.errors() == [
-        "[registration-removed]: GitHub removed the registration: it was used, or waited for too "
-        "long"
-    ]
+    (line,) = host.errors()
+    assert line.startswith("[registration-removed]: GitHub removed the registration: it was used")
     assert host.calls()[-1] == "shutdown -h now"
