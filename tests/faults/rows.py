@@ -18,6 +18,7 @@ START = {
     "aws_home_dir": "/home/ubuntu",
     "instance_count": str(COUNT),
     "gh_timeout": "20",
+    "capacity_timeout": "5",
 }
 SWEEP = {
     "sweep": "orphans",
