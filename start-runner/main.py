@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 
 from runner_fleet import action
 from runner_fleet.cancel import Cancellation
+from runner_fleet.errors import InputError
+from runner_fleet.provisioning.check import PROBLEM, WARNING, Check
 from runner_fleet.provisioning.options.start import start_options
 
 
@@ -14,7 +17,8 @@ def main(reporter: action.Reporter) -> None:
     cancellation = Cancellation()
     cancellation.install()
     options = start_options(action.inputs(), os.environ)
-    reporter.mask(options.github.token)
+    for secret in options.github.secrets:
+        reporter.mask(secret)
 
     # Loaded only now: whoever made a mistake in the inputs hears of it at once.
     from runner_fleet.ec2 import Ec2
@@ -22,6 +26,7 @@ def main(reporter: action.Reporter) -> None:
     from runner_fleet.provisioning import report
     from runner_fleet.provisioning.identity import Fleet, label_source
     from runner_fleet.provisioning.loss import RunnerLostError
+    from runner_fleet.provisioning.preflight import Preflight
     from runner_fleet.provisioning.start import Start
 
     access = options.github
@@ -30,7 +35,22 @@ def main(reporter: action.Reporter) -> None:
     reporter.output("fleet_id", fleet.id)
     regions = ",".join(options.placement.regions)
     reporter.output("region", regions)
-    reporter.say(f"Fleet {fleet.id} in {regions}, for {access.repository}")
+    reporter.say(f"Fleet {fleet.id} in {regions}, for {access.place}")
+
+    github = GitHub.of(access, "start-runner", reporter.mask)
+    clouds = {region: Ec2(region, "start-runner") for region in options.placement.regions}
+    if options.dry_run:
+        preflight = Preflight(
+            options=options,
+            fleet=fleet,
+            github=github,
+            clouds=clouds,
+            mask=reporter.mask,
+            say=reporter.say,
+            caution=reporter.warning,
+        )
+        conclude(reporter, preflight.run())
+        return
 
     def launched(mapping: dict[str, str], region: str) -> None:
         reporter.output("mapping", json.dumps(mapping))
@@ -41,8 +61,8 @@ def main(reporter: action.Reporter) -> None:
     start = Start(
         options=options,
         fleet=fleet,
-        github=GitHub(access.token, access.repository, access.api_url, "start-runner"),
-        clouds={region: Ec2(region, "start-runner") for region in options.placement.regions},
+        github=github,
+        clouds=clouds,
         say=reporter.say,
         caution=reporter.warning,
         warn=reporter.error,
@@ -60,7 +80,29 @@ def main(reporter: action.Reporter) -> None:
         reporter.summary(report.failed(start.trail.attempts))
         raise
     lifetime = options.boot.max_lifetime
-    reporter.summary(report.started(progress, fleet.id, start.trail.attempts, lifetime))
+    reporter.summary(
+        report.started(progress, start.runner_names, fleet.id, start.trail.attempts, lifetime)
+    )
+
+
+def conclude(reporter: action.Reporter, checks: Sequence[Check]) -> None:
+    """Tell what a dry run found. Raises `InputError` when something is wrong."""
+    from runner_fleet.provisioning import report
+
+    for check in checks:
+        reporter.say(f"{check.outcome}: {check.what}: {check.detail}")
+        if check.outcome == WARNING:
+            reporter.warning(check.detail)
+    reporter.summary(report.checked(checks))
+    several = len({check.region for check in checks if check.region}) > 1
+    problems = [
+        f"{check.region}: {check.detail}" if several and check.region else check.detail
+        for check in checks
+        if check.outcome == PROBLEM
+    ]
+    if problems:
+        raise InputError(*dict.fromkeys(problems))
+    reporter.say("Nothing that was checked speaks against a launch. Nothing was launched")
 
 
 if __name__ == "__main__":

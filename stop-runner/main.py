@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runner_fleet import action
 from runner_fleet.cancel import Cancellation
 from runner_fleet.errors import FleetError
+from runner_fleet.github_access import REPOSITORY
 from runner_fleet.provisioning.options.stop import StopOptions, Sweep, stop_options
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ def main(reporter: action.Reporter) -> None:
 
     github, access = None, options.github
     if access is not None:
-        reporter.mask(access.token)
-        github = GitHub(access.token, access.repository, access.api_url, AGENT)
+        for secret in access.secrets:
+            reporter.mask(secret)
+        github = GitHub.of(access, AGENT, reporter.mask)
     several = len(options.regions) > 1 or options.sweep is not None
     patience = options.region_timeout if several else READ_TIMEOUT
     ec2 = {region: Ec2(region, AGENT, patience) for region in options.regions}
@@ -106,7 +108,8 @@ def _sweep(
     swept = Sweeper(
         repository=github.repository,
         run_repositories=tuple(name for name in repositories if name),
-        exclusive=True,
+        # Elsewhere than in a repository others' runners are registered, too.
+        exclusive=github.scope.startswith(REPOSITORY),
         github=github,
         ec2=ec2,
         min_age=sweep.min_age,

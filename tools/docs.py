@@ -38,6 +38,7 @@ FILES = (
     "README.md",
     "start-runner/README.md",
     "stop-runner/README.md",
+    "docs/aws.md",
     "docs/troubleshooting.md",
 )
 

@@ -60,8 +60,13 @@ _REMEDIES = {
     "InvalidGroupId.Malformed": "aws_security_group_id: an id looks like sg-0123456789abcdef0",
     "VPCIdNotSpecified": "the account has no default VPC in this region: set aws_subnet_id",
     "MissingInput": "the account has no default VPC in this region: set aws_subnet_id",
+    "InvalidLaunchTemplateId.NotFound": "there is no such launch template in this region",
+    "InvalidLaunchTemplateId.VersionNotFound": "the launch template has no such version",
+    "InvalidLaunchTemplateName.NotFoundException": "there is no such launch template in this "
+    "region",
     "InvalidBlockDeviceMapping": "aws_root_device_size must be at least the size of the image's "
     "root volume",
+    "NoSuchEntity": "there is no such instance profile in this account",
     "ParameterNotFound": "there is no such SSM parameter in this region",
     "AuthFailure": "AWS does not accept the credentials: they are wrong or of another partition",
     "UnrecognizedClientException": "AWS does not accept the credentials",

@@ -47,9 +47,10 @@ class Cancellation:
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         if self._received == 0:
             self._received = number
-        self._raise_if_due()
+        self.raise_if_due()
 
-    def _raise_if_due(self) -> None:
+    def raise_if_due(self) -> None:
+        """Raise for a signal that a shield held back whose block then failed; not inside one."""
         if self._received and not self._raised and self._shields == 0:
             self._raised = True
             raise Cancelled(self._received)
@@ -65,4 +66,4 @@ class Cancellation:
             yield
         finally:
             self._shields -= 1
-        self._raise_if_due()
+        self.raise_if_due()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -13,8 +14,10 @@ from botocore.config import Config
 
 from runner_fleet import __version__
 from runner_fleet.aws_failures import NO_CREDENTIALS, explained
+from runner_fleet.ec2_checks import Checks
 from runner_fleet.ec2_model import Image, Instance, Launch, Termination
 from runner_fleet.ec2_offers import Offers
+from runner_fleet.ec2_template import LaunchTemplate, TemplateName
 from runner_fleet.errors import CloudError, InputError
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ READ_TIMEOUT = 30.0  # seconds; RunInstances for many instances takes several
 _NO_LATEST_CONSOLE = ("UnsupportedOperation", "IncorrectInstanceState")
 
 
-class Ec2(Offers):
+class Ec2(Checks, Offers):
     """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
 
     def __init__(self, region: str, agent: str = "", patience: float = READ_TIMEOUT) -> None:
@@ -109,16 +112,26 @@ class Ec2(Offers):
             client = self._session.client("ssm", config=self._config)
             return str(client.get_parameter(Name=name)["Parameter"]["Value"])
 
+    def launch_template(self, name: TemplateName) -> LaunchTemplate:
+        with explained(f"aws_launch_template {name}"):
+            reply = self._client.describe_launch_template_versions(
+                **name.parameters(),  # type: ignore[arg-type]
+                Versions=[name.version],
+            )
+            return LaunchTemplate.parse(reply["LaunchTemplateVersions"][0])
+
     def launch(
         self,
         launch: Launch,
         sleep: Callable[[float], None] = time.sleep,
         give_up: Callable[[], bool] = lambda: False,
+        chance: Callable[[], float] = random.random,
     ) -> list[Instance]:
         """Launch `minimum` to `count` instances, in launch order; or none, with a `CloudError`.
 
         A call without a clear answer is repeated with the same client token, unless `give_up`
-        says otherwise. When the error is `unsure`, look for the instances.
+        says otherwise. When the error is `unsure`, look for the instances. `chance` (0 to 1) cuts
+        the pauses, so that starts which were throttled together do not come back together.
         """
         unsure = False
         for pause in (*LAUNCH_PAUSES, None):
@@ -131,7 +144,7 @@ class Ec2(Offers):
                 unsure = error.unsure = unsure or error.unsure
                 if pause is None or not error.transient or give_up():
                     raise
-            sleep(pause)
+            sleep(pause * (0.5 + chance() / 2))
         raise AssertionError  # the last try returns or raises
 
     def instances(self, ids: Iterable[str]) -> dict[str, Instance]:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from runner_fleet.ec2_template import LaunchTemplate
+from runner_fleet.ec2_volumes import Volumes
+
 if TYPE_CHECKING:
     from mypy_boto3_ec2.type_defs import InstanceTypeDef, RunInstancesRequestTypeDef
 
@@ -108,14 +111,17 @@ class Launch:
     subnet_id: str | None = None
     security_group_ids: Sequence[str] = ()
     instance_profile: str | None = None  # a name, or an ARN
-    root_size: int | None = None  # GiB; None: as the image says
+    volumes: Volumes = field(default_factory=Volumes)
+    hop_limit: int = 1  # of answers of the metadata service; a container's network is one more hop
+    public_ip: bool | None = None  # None: as the subnet says
+    template: LaunchTemplate | None = None
     minimum: int = 0
     market: str = "on-demand"  # or spot: EC2 may take the instances back, two minutes after notice
 
     def request(self) -> RunInstancesRequestTypeDef:
         """The parameters of RunInstances."""
-        tags = [{"Key": key, "Value": value} for key, value in self.tags.items()]
-        parameters: dict[str, Any] = {
+        parameters: dict[str, Any] = self.template.parameters() if self.template else {}
+        parameters |= {
             "ImageId": self.image.id,
             "InstanceType": self.instance_type,
             "MinCount": self.minimum or self.count,
@@ -123,10 +129,12 @@ class Launch:
             "UserData": self.user_data,
             "ClientToken": self.client_token,
             "InstanceInitiatedShutdownBehavior": "terminate",
-            "MetadataOptions": {"HttpTokens": "required", "HttpEndpoint": "enabled"},
-            "TagSpecifications": [
-                {"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume")
-            ],
+            "MetadataOptions": {
+                "HttpTokens": "required",
+                "HttpEndpoint": "enabled",
+                "HttpPutResponseHopLimit": self.hop_limit,
+            },
+            "TagSpecifications": [self._tags(kind) for kind in ("instance", "volume")],
         }
         if self.market == "spot":
             parameters["InstanceMarketOptions"] = {
@@ -136,23 +144,42 @@ class Launch:
                     "InstanceInterruptionBehavior": "terminate",
                 },
             }
-        if self.image.devices:
-            parameters["BlockDeviceMappings"] = [self._volume(name) for name in self.image.devices]
-        if self.subnet_id:
-            parameters["SubnetId"] = self.subnet_id
-        if self.security_group_ids:
-            parameters["SecurityGroupIds"] = list(self.security_group_ids)
+        given = self.template.volumes if self.template else ()
+        if mappings := self.volumes.mappings(self.image, given):
+            parameters["BlockDeviceMappings"] = mappings
+        parameters |= self._network()
         if self.instance_profile:
             kind = "Arn" if self.instance_profile.startswith("arn:") else "Name"
             parameters["IamInstanceProfile"] = {kind: self.instance_profile}
         return parameters  # type: ignore[return-value]
 
-    def _volume(self, device: str) -> dict[str, Any]:
-        """What differs from the image: a volume goes with its instance, whatever the image says."""
-        volume: dict[str, Any] = {"DeleteOnTermination": True}
-        if device == self.image.root_device and self.root_size is not None:
-            volume["VolumeSize"] = self.root_size
-        return {"DeviceName": device, "Ebs": volume}
+    def _tags(self, kind: str) -> dict[str, Any]:
+        """Ours, and those of the template that we do not set."""
+        tags = (self.template.tags(kind) if self.template else {}) | dict(self.tags)
+        pairs = [{"Key": key, "Value": value} for key, value in tags.items()]
+        return {"ResourceType": kind, "Tags": pairs}
+
+    def _network(self) -> dict[str, Any]:
+        """Subnet and groups: of the instance, or of its network interface when there is one.
+
+        EC2 takes them in one of the two places only, and an address only with an interface.
+        """
+        interface = self.template.interface() if self.template else None
+        groups = list(self.security_group_ids)
+        if interface is None and self.public_ip is None:
+            subnet = {"SubnetId": self.subnet_id} if self.subnet_id else {}
+            return subnet | ({"SecurityGroupIds": groups} if groups else {})
+        if interface is not None and not (self.subnet_id or groups or self.public_ip is not None):
+            return {}  # the template's interfaces as they are
+        asked: dict[str, Any] = {"DeviceIndex": 0, "DeleteOnTermination": True}
+        if self.public_ip is not None:
+            asked["AssociatePublicIpAddress"] = self.public_ip
+        if self.subnet_id:
+            asked["SubnetId"] = self.subnet_id
+        if groups:
+            asked["Groups"] = groups
+        others = self.template.other_interfaces() if self.template else []
+        return {"NetworkInterfaces": [(interface or {}) | asked, *others]}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SECONDARY_WAIT = 60.0
 """Seconds to wait after a secondary rate limit that names no time (docs, rate limits)."""
 
-_SAFE_POSTS = ("/registration-token", "/remove-token", "/labels")
+_SAFE_POSTS = ("/registration-token", "/remove-token", "/access_tokens", "/labels")
 """Ends of POST paths that may be repeated: a second token or label changes nothing."""
 
 
@@ -70,8 +70,14 @@ class Retry(GithubRetry):
                 f"GitHub answers {response.status if response else 0}",
                 response.status if response else 0,
             )
-        if method == "POST" and not limited and not path.endswith(_SAFE_POSTS):
-            raise error or GitHubError(f"GitHub answered {method} {path} with a failure")
+        # Of a 403 PyGithub reads the text: a limit is waited for, anything else is an error.
+        failed = response is None or response.status >= 500
+        if method == "POST" and failed and not path.endswith(_SAFE_POSTS):
+            status = 0
+            if response is not None:
+                status = response.status
+                response.close()
+            raise error or GitHubError(f"GitHub answered {method} {path} with a failure", status)
         if response is None or not limited:
             # PyGithub knows a secondary limit by its text, too.
             self.max_rate_limit_wait = max(0.0, self._patience.left())
@@ -115,6 +121,6 @@ def limit_message(headers: Mapping[str, Any]) -> str:
     exhausted = str(lowered.get("x-ratelimit-remaining", "")) == "0" and reset.isdigit()
     until = f" until {time.strftime('%H:%M:%S UTC', time.gmtime(int(reset)))}" if exhausted else ""
     return (
-        f"GitHub's rate limit for the token in GH_PAT is exhausted{until}: wait, or use a GitHub "
-        "App's token, which has a limit of its own"
+        f"GitHub's rate limit for this token is exhausted{until}: wait, or use a GitHub App, which "
+        "has a limit of its own"
     )

@@ -6,14 +6,11 @@ repository (classic token); GitHub REST API reference, "Permissions required for
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from runner_fleet.errors import GitHubError
 from runner_fleet.github import GitHub
-
-_HIDDEN = (403, 404)
+from runner_fleet.github_wire import understood
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ def run(github: GitHub, repository: str, run_id: str) -> WorkflowRun | None:
     """None: GitHub answers 404, for a run that is gone or one that the token may not see."""
     path = f"/repos/{repository}/actions/runs/{run_id}"
     try:
-        with _permitted(repository), _understood(path):
+        with understood("GET", path):
             data = github.get(path)
             return WorkflowRun(int(data["id"]), str(data["status"]), int(data["run_attempt"]))
     except GitHubError as error:
@@ -59,7 +56,7 @@ def check_readable(github: GitHub, repository: str) -> None:
     """Raises `GitHubError` unless the token sees the repository's runs: only then does a 404 for
     one of them mean that it is gone."""
     path = f"/repos/{repository}/actions/runs?per_page=1"
-    with _permitted(repository), _understood(path):
+    with understood("GET", path):
         if not isinstance(github.get(path)["workflow_runs"], list):
             raise TypeError
 
@@ -67,32 +64,8 @@ def check_readable(github: GitHub, repository: str) -> None:
 def jobs(github: GitHub, repository: str, run_id: str, attempt: str) -> list[Job]:
     """All jobs of one attempt; one call for each 100."""
     path = f"/repos/{repository}/actions/runs/{run_id}/attempts/{attempt}/jobs?per_page=100"
-    with _permitted(repository), _understood(path):
+    with understood("GET", path):
         return [
             Job(str(data["name"]), str(data["status"]), str(data["runner_name"] or ""))
             for data in github.items(path, "jobs")
         ]
-
-
-@contextmanager
-def _permitted(repository: str) -> Iterator[None]:
-    """The client's own words are about runners; here another permission is missing."""
-    try:
-        yield
-    except GitHubError as error:
-        if error.status in _HIDDEN:
-            msg = (
-                f"GitHub answers {error.status} for the workflow runs of {repository}: the token "
-                "in GH_PAT needs 'Actions: read' (fine-grained token or App), or the scope 'repo'"
-            )
-            raise GitHubError(msg, error.status) from None
-        raise
-
-
-@contextmanager
-def _understood(path: str) -> Iterator[None]:
-    try:
-        yield
-    except (LookupError, TypeError, AttributeError, ValueError):
-        msg = f"GitHub's answer to GET {path} is not what its API documents"
-        raise GitHubError(msg, 200) from None

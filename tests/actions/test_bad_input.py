@@ -7,6 +7,7 @@ from sandbox.world import World
 
 from tests.actions.harness import Actions, aws
 from tests.actions.test_start import INPUTS
+from tests.noise import noise
 
 BY_ID = {"aws_image_id": "", "aws_image_name": "", "aws_instance_type": "g4dn.xlarge"}
 
@@ -44,7 +45,7 @@ def refused(
             {"aws_instance_type": "g4dn.huge"},
             "aws_instance_type: there is no g4dn.huge in us-east-1",
         ),
-        ({"pre_runner_script": "#" * 16384}, "the user data is"),
+        ({"pre_runner_script": noise(24_000)}, "the user data is"),
         (
             {"aws_image_id": "ami-0123456789abcdef0"},
             "aws_image_id ami-0123456789abcdef0: AWS refused DescribeImages with InvalidAMIID",
@@ -97,7 +98,7 @@ def test_problems_of_both_services_come_together(actions: Actions, world: World)
     lines = refused(
         actions,
         world,
-        INPUTS | {"aws_instance_type": "g4dn.huge", "pre_runner_script": "#" * 16384},
+        INPUTS | {"aws_instance_type": "g4dn.huge", "pre_runner_script": noise(24_000)},
         {"GH_PAT": "a-token-that-does-not-exist"},
     )
     assert [line.split()[0] for line in lines] == ["GitHub", "aws_instance_type:", "the"]

@@ -108,3 +108,33 @@ def test_an_idle_instance_ends_at_its_maximum_lifetime(actions: Actions, world: 
     assert len(live(world)) == 1
     world.ec2.advance(2 * 60)
     until(lambda: live(world) == [], "the shutdown")
+
+
+def test_an_interrupted_spot_instance_fails_its_job_at_once(actions: Actions, world: World) -> None:
+    result = actions.run("start-runner", INPUTS | {"market": "spot"})
+    assert result.status == 0, result.log
+    (instance,) = live(world)
+    (runner,) = world.github.runners()
+    run = world.github.add_run("octo-org/gpu-tests")
+    labels = [label.name for label in runner.labels]
+    job = world.github.queue_job("octo-org/gpu-tests", run.id, "test", labels)
+    until(lambda: world.github.runners()[0].busy, "the job is taken")
+    world.ec2.interrupt(instance)
+    until(lambda: live(world) == [], "the instance powers off")
+    console = world.ec2.console(instance)
+    assert "spot interruption notice: terminate at 2026-10-01T12:02:00Z" in console
+    (ended,) = [one for one in world.github.jobs() if one.id == job.id]
+    assert ended.status == "completed"
+    assert ended.conclusion == "cancelled"
+
+
+def test_a_spot_instance_taken_back_before_a_job_leaves_no_registration(
+    actions: Actions, world: World
+) -> None:
+    result = actions.run("start-runner", INPUTS | {"market": "spot"})
+    assert result.status == 0, result.log
+    (instance,) = live(world)
+    world.ec2.interrupt(instance)
+    until(lambda: live(world) == [], "the instance powers off")
+    assert "runner-fleet: registration removed" in world.ec2.console(instance)
+    assert_nothing_left(world)

@@ -73,7 +73,7 @@ def test_an_instance_that_cannot_be_attributed_is_left_with_one_warning(
     assert result.status == 0, result.log
     (warning,) = [line for line in result.log.splitlines() if line.startswith("::warning")]
     assert f"{instance}: of this run, but maybe not of this job; left alone" in warning
-    assert "GitHub answers 404 for the workflow runs of octo-org/gpu-tests" in warning
+    assert "GitHub answers 404 (Not Found) for the workflow runs of octo-org/gpu-tests" in warning
     assert "Pass start-runner's output fleet_id" in warning
     assert live(world) == [instance]
 
@@ -107,7 +107,7 @@ def test_a_token_that_may_not_read_runs_leaves_doubt(
     )
     own = search(world, run_id, monkeypatch, "ghs_without_actions")
     assert own.doubtful == (instance,)
-    assert "needs 'Actions: read'" in own.why
+    assert "'Actions: read'" in own.why
 
 
 def test_a_list_of_jobs_that_lags_is_looked_at_again(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 
 import pytest
 from sandbox.calls import Call
 from sandbox.faults import Fault
 from sandbox.world import World
 
-from tests.actions.harness import Actions, aws
+from tests.actions.harness import Actions, aws, until
 from tests.actions.test_start import INPUTS, assert_nothing_left, live
 
 
@@ -126,6 +127,7 @@ def test_spot_comes_first_and_on_demand_where_there_is_none(actions: Actions, wo
     inputs = INPUTS | {"market": "spot-then-on-demand"}
     result = actions.run("start-runner", inputs | {"aws_instance_type": "g4dn.xlarge,g5.xlarge"})
     assert result.status == 0, result.log
+    assert world.calls.count("POST /repos/octo-org/gpu-tests/actions/runners/remove-token") == 1
     (instance,) = live(world)
     assert f"| `{instance}` | g5.xlarge | us-east-1" in result.summary
     assert "| spot | `runner-" in result.summary
@@ -193,6 +195,33 @@ def test_after_capacity_timeout_one_line_says_what_was_tried(
     )
     assert result.summary.count("| InsufficientInstanceCapacity |") == 2
     assert_nothing_left(world)
+
+
+def test_a_signal_between_two_passes_ends_the_search_for_room(
+    actions: Actions, world: World
+) -> None:
+    world.ec2.rules.refuse()
+    running = actions.begin("start-runner", INPUTS | {"capacity_timeout": "3600"})
+    until(lambda: len(launches(world)) == 2, "the second pass")
+    running.signal(signal.SIGINT)
+    result = running.result()
+    assert result.status == 130
+    assert "| InsufficientInstanceCapacity |" in result.summary
+    assert world.ec2.instances() == []
+
+
+def test_a_signal_during_a_launch_that_is_refused_ends_the_search_for_room(
+    actions: Actions, world: World
+) -> None:
+    world.ec2.rules.refuse()
+    slow = Fault("RunInstances", delay=0.5)
+    world.faults.add(slow)
+    inputs = {"aws_instance_type": "g4dn.xlarge,g5.xlarge", "capacity_timeout": "3600"}
+    running = actions.begin("start-runner", INPUTS | inputs)
+    until(lambda: slow.times == 0, "the launch begins")
+    running.signal(signal.SIGINT)
+    assert running.result().status == 130
+    assert len(launches(world)) == 1
 
 
 def test_fewer_are_accepted_when_min_count_says_so(actions: Actions, world: World) -> None:

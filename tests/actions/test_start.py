@@ -263,7 +263,7 @@ def test_a_repository_that_was_renamed_is_said(actions: Actions, world: World) -
     result = actions.run("start-runner", INPUTS)
     assert result.status == 1
     (line,) = result.errors
-    assert "it was renamed or moved" in line
+    assert "was renamed or moved" in line
 
 
 def test_a_github_that_fails_all_the_time_is_named_in_the_timeout(

@@ -7,9 +7,10 @@ import signal
 
 import pytest
 from sandbox.faults import Fault
-from sandbox.world import World
+from sandbox.world import REPOSITORY, World
 
 from tests.actions.harness import Actions, until
+from tests.actions.leftovers import launch
 from tests.actions.test_start import INPUTS, assert_nothing_left, live
 
 RUNNERS = "/repos/octo-org/gpu-tests/actions/runners"
@@ -274,3 +275,17 @@ def test_the_summary_says_what_was_ended(actions: Actions, world: World) -> None
     (instance,) = live(world)
     result = actions.run("stop-runner", {"instance_mapping": outputs["mapping"]})
     assert f"| `{instance}` | instance | terminated |" in result.summary
+
+
+def test_a_registration_made_just_in_time_goes_by_its_label_at_one_look(
+    actions: Actions, world: World
+) -> None:
+    """Its name tells no instance; it cannot come back, so one listing is enough."""
+    launch(world, fleet_id="77-1-start-ab12cd34", label="runner-ab12cd34")
+    for label in ("runner-ab12cd34", "runner-sibling0"):
+        world.github.add_runner(REPOSITORY, f"{label}-jit-77-1", [label], status="offline")
+    result = actions.run("stop-runner", {"fleet_id": "77-1-start-ab12cd34"})
+    assert result.status == 0, result.log
+    assert live(world) == []
+    assert [runner.name for runner in world.github.runners()] == ["runner-sibling0-jit-77-1"]
+    assert world.calls.count(f"GET {RUNNERS}") == 1

@@ -35,6 +35,18 @@ def test_a_fleet_is_looked_for_in_each(actions: Actions, world: World) -> None:
     assert "| $0.00 |" in result.summary
 
 
+def test_an_instance_that_no_region_shows_yet_is_looked_for_again(
+    actions: Actions, world: World
+) -> None:
+    instance = launch(world, "eu-west-1")
+    stale = Fault("DescribeInstances$", when="stale", stale_seconds=60.0, times=2)
+    world.faults.add(stale)
+    inputs = {"instance_mapping": json.dumps({instance: "a"}), "aws_region_name": REGIONS}
+    result = actions.run("stop-runner", inputs)
+    assert result.status == 0, result.log
+    assert live(world) == []
+
+
 def test_a_slow_region_keeps_no_other_waiting(actions: Actions, world: World) -> None:
     here = launch(world, "us-east-1", fleet_id=FLEET)
     there = launch(world, "eu-west-1", fleet_id=FLEET)

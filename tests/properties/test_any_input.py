@@ -111,6 +111,8 @@ def possible(values: dict[str, str]) -> dict[str, str]:
         "aws_subnet_id": "",
         "aws_security_group_id": "",
         "aws_iam_role": "",
+        "aws_launch_template": "",
+        "dry_run": "",
     }
     right = VALUES["start-runner"]
     return {

@@ -73,3 +73,20 @@ def test_a_summary_that_cannot_be_written_is_a_warning(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/dev/full")
     action.Reporter().summary("### Started")
     assert capsys.readouterr().out.startswith("::warning::GITHUB_STEP_SUMMARY: the job summary")
+
+
+def test_what_was_masked_or_is_a_credential_is_hidden_in_the_words_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "key-of-the-environment")
+    reporter = action.Reporter()
+    reporter.mask("token-of-this-start")
+    shown = reporter.hide("+ use token-of-this-start and key-of-the-environment")
+    assert shown == "+ use *** and ***"
+
+
+def test_a_group_is_folded_and_holds_no_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    action.Reporter().group("Console of x", ["one", "::error::two", "##[group]three"])
+    assert capsys.readouterr().out == (
+        "::group::Console of x\none\n> ::error::two\n## [group]three\n::endgroup::\n"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -121,3 +122,61 @@ def test_archives_are_those_of_linux_and_windows(github: GitHub) -> None:
     assert [(archive.os, archive.architecture) for archive in github.runner_archives()] == [
         *(("linux", "x64"), ("linux", "arm"), ("linux", "arm64"), ("win", "x64"), ("win", "arm64")),
     ]
+
+
+def test_a_token_to_remove_a_runner_is_another_one(github: GitHub) -> None:
+    assert github.remove_token() != github.registration_token()
+
+
+def test_a_path_of_the_api_can_be_read(github: GitHub) -> None:
+    assert github.get(f"/repos/{REPOSITORY}")["full_name"] == REPOSITORY
+
+
+def test_the_api_may_be_below_a_path_as_on_enterprise_server(world: World) -> None:
+    for number in range(101):
+        world.github.add_runner(REPOSITORY, f"runner-{number}", ["a"])
+    with closing(GitHub(TOKEN, REPOSITORY, f"{world.github.url}/api/v3/")) as github:
+        assert github.registration_token()
+        assert len(github.runners()) == 101
+    paths = [str(call.fields["path"]) for call in world.calls.all("github")]
+    assert all(path.startswith("/api/v3/repos") for path in paths)
+
+
+def test_several_threads_do_not_mix_up_their_answers(github: GitHub, world: World) -> None:
+    ids = [world.github.add_runner(REPOSITORY, f"runner-{n}", ["a"]).id for n in range(40)]
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda key: github.get(f"{RUNNERS}/{key}")["id"], ids)
+        assert list(found) == ids
+
+
+@pytest.mark.parametrize(
+    ("scope", "needs"),
+    [
+        ("orgs/octo-org", "the organization permission 'Self-hosted runners: read and write'"),
+        ("enterprises/octo-corp", "the scope 'manage_runners:enterprise' of an enterprise owner"),
+    ],
+)
+def test_a_refusal_names_the_permission_of_the_scope(world: World, scope: str, needs: str) -> None:
+    with closing(GitHub(TOKEN, REPOSITORY, world.github.url, scope=scope)) as github:
+        error = refusal(github)
+    kind, name = ("organization", "octo-org") if "org" in scope[:4] else ("enterprise", "octo-corp")
+    assert str(error).startswith(
+        f"GitHub answers 404 (Not Found) for the runners of {kind} {name}: there is no such {kind}"
+    )
+    assert needs in str(error)
+
+
+def test_a_refusal_for_workflow_runs_names_their_permission(world: World) -> None:
+    world.github.add_token(
+        "for-runners-only",
+        repos={REPOSITORY: "admin"},
+        kind="fine-grained",
+        permissions={"administration": "write"},
+    )
+    with closing(GitHub("for-runners-only", REPOSITORY, world.github.url)) as github:
+        assert github.runners() == []
+        with pytest.raises(GitHubError) as caught:
+            github.get(f"/repos/{REPOSITORY}/actions/runs/1")
+    assert caught.value.status == 403
+    assert f"for the workflow runs of {REPOSITORY}" in str(caught.value)
+    assert "'Actions: read'" in str(caught.value)

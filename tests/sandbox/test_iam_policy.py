@@ -30,6 +30,7 @@ START = {
     "aws_instance_type": "g4dn.xlarge",
     "aws_home_dir": "/home/ubuntu",
     "aws_iam_role": ROLE,
+    "aws_launch_template": "gpu",
     "market": "spot",
 }
 
@@ -39,6 +40,12 @@ DISPENSABLE = (
     "ec2:DescribeSpotPriceHistory",
     "ec2:DescribeSubnets",
     "pricing:GetProducts",
+)
+
+ONLY_IN_A_DRY_RUN = (
+    "ec2:DescribeRouteTables",
+    "ec2:DescribeSecurityGroups",
+    "iam:GetInstanceProfile",
 )
 
 
@@ -90,6 +97,9 @@ class Account:
         iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument="{}")
         iam.create_instance_profile(InstanceProfileName=ROLE)
         iam.add_role_to_instance_profile(InstanceProfileName=ROLE, RoleName=ROLE)
+        self.client("ec2").create_launch_template(
+            LaunchTemplateName="gpu", LaunchTemplateData={"KeyName": "ssh"}
+        )
         self.client("ssm").put_parameter(Name=f"/{PARAMETER}", Value=self._image(), Type="String")
 
     def _image(self) -> str:
@@ -158,6 +168,25 @@ def test_the_policies_are_enough_to_start_and_to_stop(account: Account, world: W
     assert [instance.state for instance in world.ec2.instances()] == ["terminated"]
 
 
+def test_a_dry_run_says_what_it_may_not_check(account: Account) -> None:
+    everything = account.user("all", filled("start-runner"))
+    policy = filled("start-runner")
+    policy["Statement"] = [
+        item
+        for item in policy["Statement"]
+        if not set(names(item)) & {*DISPENSABLE, *ONLY_IN_A_DRY_RUN}
+    ]
+    least = account.user("least", policy)
+    checked = account.run("start-runner", START | {"dry_run": "true"}, everything)
+    assert checked.status == 0, checked.log
+    assert "needs " not in checked.log
+    unchecked = account.run("start-runner", START | {"dry_run": "true"}, least)
+    assert unchecked.status == 0, unchecked.log
+    assert "not checked: subnets: needs ec2:DescribeSubnets" in unchecked.log
+    profile = f"not checked: instance profile {ROLE}: needs iam:GetInstanceProfile"
+    assert profile in unchecked.log
+
+
 def test_a_user_without_a_policy_can_do_nothing(account: Account) -> None:
     result = account.run("start-runner", START, account.user("nobody", None))
     assert result.status == 1
@@ -166,7 +195,11 @@ def test_a_user_without_a_policy_can_do_nothing(account: Account) -> None:
 
 @pytest.mark.parametrize(
     "denied",
-    [name for name in allowed("start-runner") if name not in (TERMINATE, CONSOLE, *DISPENSABLE)],
+    [
+        name
+        for name in allowed("start-runner")
+        if name not in (TERMINATE, CONSOLE, *DISPENSABLE, *ONLY_IN_A_DRY_RUN)
+    ],
 )
 def test_start_fails_and_names_the_permission_it_lacks(
     account: Account, world: World, denied: str

@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ACTIONS = sorted(file.parent.name for file in ROOT.glob("*/action.yml"))
 READMES = [ROOT / "README.md", *(ROOT / action / "README.md" for action in ACTIONS)]
 TROUBLESHOOTING = ROOT / "docs" / "troubleshooting.md"
-OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "examples/sandbox/README.md")]
+_PAGES = ("CONTRIBUTING.md", "docs/aws.md", "docs/github.md", "examples/sandbox/README.md")
+OTHERS = [ROOT / name for name in _PAGES]
 
 # Where the messages are written that a user may see, beside the boot script.
 ACTION_SOURCES = [*(ROOT / "shared" / "runner_fleet").rglob("*.py"), *ROOT.glob("*/main.py")]
@@ -34,8 +35,14 @@ NO_FAILURES = (
     *("runner-fleet: r", "Successfully replaced", "…error \\[(", "PRIVATE KEY", "-----BEGIN"),
     *("\\A(?:", "\\x1b(?:", "(?i)(--("),
     *("Orphans, if this were", "There is no orphan", "has ended meanwhile"),
+    # of a dry run
+    *("### Dry run", "in …, … free", "through …, with", "EC2 would launch", "it takes an instance"),
+    *("Nothing that was checked", "the token may register", "dry run of RunInst", "with the role"),
     *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
     *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
+    *("Repository permissions, ", "Organization permissions, ", "-----BEGIN (", "-----END ("),
+    *("'Administration: read and", "the organization permission", "the scope 'manage_runners"),
+    *("the token in GH_PAT", "the token of the GitHub App"),
     # of the boot script
     *("trying again in", "installing the runner's", "running pre_runner_script", "powering off"),
     *("runner was registered just in time", "instance … is runner"),

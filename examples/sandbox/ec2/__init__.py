@@ -136,8 +136,8 @@ class Ec2:
     def enforce_iam(self) -> None:
         """From now on every call needs credentials whose policies allow it, until `reset`.
 
-        Users, keys, roles and policies are made through moto's IAM beforehand. EC2 and SSM calls
-        are judged with their resources and conditions (permissions.py), others by moto.
+        Users, keys, roles and policies are made through moto's IAM beforehand. EC2, IAM and SSM
+        calls are judged with their resources and conditions (permissions.py), others by moto.
         """
         backend.enforce_iam()
 

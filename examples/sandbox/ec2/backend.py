@@ -47,6 +47,7 @@ def application() -> WSGIApplication:
         os.environ["MOTO_AMIS_PATH"] = str(IMAGES)
         from moto.ec2.models import amis
         from moto.ec2.responses import EC2Response
+        from moto.iam.responses import IamResponse
         from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
         from moto.ssm.responses import SimpleSystemManagerResponse
 
@@ -72,7 +73,7 @@ def application() -> WSGIApplication:
         amis.AMIS = json.loads(IMAGES.read_text(encoding="utf-8"))
         amis.Ami = CatalogueImage  # type: ignore[misc]
         # The front has asked IAM already, and the request it hands on is not the one signed.
-        for responses in (EC2Response, SimpleSystemManagerResponse):
+        for responses in (EC2Response, IamResponse, SimpleSystemManagerResponse):
             responses._authenticate_and_authorize_normal_action = (  # type: ignore[method-assign]
                 lambda *_arguments: None
             )
@@ -198,6 +199,9 @@ def caller(request: Request) -> tuple[str, list[dict[str, Any]]]:
         if request.service == "ssm":
             msg = "The security token included in the request is invalid."
             raise Ec2Error("UnrecognizedClientException", msg) from refused
+        if request.service == "iam":
+            msg = "The security token included in the request is invalid."
+            raise Ec2Error("InvalidClientTokenId", msg, 403) from refused
         msg = "AWS was not able to validate the provided access credentials"
         raise Ec2Error("AuthFailure", msg) from refused
     key = asked._access_key

@@ -83,6 +83,22 @@ class Describing:
             raise Ec2Error("InvalidAMIID.NotFound", msg)
         return backend.ask(request)
 
+    def route_tables(self, request: Request) -> Reply:
+        """A default VPC leads to an internet gateway (VPC user guide, "Default VPCs"); moto's does
+        not."""
+        models = backend.models(request.region)
+        vpc, gateways = models.default_vpc, models.internet_gateways.values()
+        if vpc and not any(gateway.vpc and gateway.vpc.id == vpc.id for gateway in gateways):
+            gateway = models.create_internet_gateway()
+            models.attach_internet_gateway(gateway.id, vpc.id)
+            main = next(
+                each
+                for each in models.route_tables.values()
+                if each.vpc_id == vpc.id and each.main_association_id
+            )
+            models.create_route(main.id, "0.0.0.0/0", gateway_id=gateway.id)
+        return backend.ask(request)
+
     def console_output(self, request: Request) -> Reply:
         instance_id = request.text("InstanceId")
         filters.check_instance_ids([instance_id], self._lifecycle.known(request.region))

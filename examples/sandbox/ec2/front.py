@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from sandbox.calls import Call, CallLog
-from sandbox.ec2 import backend, permissions, wire
+from sandbox.ec2 import backend, formation, permissions, templates, wire
 from sandbox.ec2.describing import Describing
 from sandbox.ec2.ending import Ending
 from sandbox.ec2.errors import Ec2Error, code_of
@@ -38,6 +38,7 @@ class Front:
             "DescribeInstances": self._describing.instances,
             "DescribeInstanceStatus": self._describing.instance_status,
             "DescribeImages": self._describing.images,
+            "DescribeRouteTables": self._describing.route_tables,
             "GetConsoleOutput": self._describing.console_output,
             "DescribeSpotPriceHistory": self._pricing.spot_prices,
             "GetProducts": self._pricing.products,
@@ -99,11 +100,15 @@ class Front:
         return _faulty(request, fault) if fault.status else reply
 
     def _carry_out(self, request: Request, stale: float = 0.0) -> Reply:
-        if request.service not in ("ec2", "ssm", "pricing"):
+        if request.service == "cloudformation":
+            formation.prepare()
+        if request.service not in ("ec2", "iam", "ssm", "pricing"):
             return wire.hand_on(backend.application(), request)
         try:
+            if request.operation == "RunInstances":
+                request = templates.applied(request)
             permissions.authorize(request, self._lifecycle.records)
-            if request.service == "ssm":
+            if request.service in ("iam", "ssm"):
                 return wire.hand_on(backend.application(), request)
             if stale and request.operation == "DescribeInstances":
                 return self._describing.instances(request, self._log.clock() - stale)

@@ -56,7 +56,10 @@ def check(request: Request) -> Launch:
             "InvalidParameterValue",
             f"Value ({behaviour}) for parameter instanceInitiatedShutdownBehavior is invalid.",
         )
-    parameters = request.without("BlockDeviceMapping", "MinCount", "MaxCount", "ImageId")
+    changed = ("BlockDeviceMapping", "MinCount", "MaxCount", "ImageId", "LaunchTemplate")
+    parameters = request.without(*changed)
+    if request.text("InstanceMarketOptions.MarketType") == "on-demand":  # moto takes any for spot
+        parameters = {k: v for k, v in parameters.items() if not k.startswith("InstanceMarket")}
     parameters |= {"ImageId": image.id, "InstanceType": instance_type}
     parameters |= _volumes(request, image)
     return Launch(
@@ -111,9 +114,6 @@ def _tags(request: Request) -> None:
 
 def _image(models: Any, request: Request) -> Any:
     image_id = request.text("ImageId")
-    if any(name.startswith("LaunchTemplate.") for name in request.parameters):
-        msg = "The sandbox does not know launch templates."
-        raise Ec2Error("InvalidParameterCombination", msg)
     if not image_id:
         raise Ec2Error("MissingParameter", "The request must contain the parameter ImageId")
     if image_id.startswith("resolve:ssm:"):
@@ -168,6 +168,13 @@ def _network(models: Any, request: Request) -> Any:
     """The subnet, when the request names one."""
     interfaces = request.structures("NetworkInterface")
     first = interfaces[0] if interfaces else {}
+    for parameter, name in (("SubnetId", "subnet ID"), ("SecurityGroupId.1", "security groups")):
+        if interfaces and request.text(parameter):
+            msg = (
+                f"Network interfaces and an instance-level {name} may not be specified on the same "
+                "request"
+            )
+            raise Ec2Error("InvalidParameterCombination", msg)
     subnet_id = request.text("SubnetId") or first.get("SubnetId", "")
     groups = request.listed("SecurityGroupId") + listed(first, "SecurityGroupId")
     subnet = None

@@ -56,7 +56,7 @@ class Launching:
                 return self._repeated(before)
             count, place = capacity.admit(wanted, self._rules, self._lifecycle.living)
             parameters = wanted.parameters | {"MinCount": str(count), "MaxCount": str(count)}
-            if not place.subnet and not request.structures("NetworkInterface"):
+            if not place.subnet:
                 parameters["Placement.AvailabilityZone"] = place.zone
             reply = backend.ask(request, parameters)
             if reply.status != 200:

@@ -1,4 +1,4 @@
-"""What an EC2 or SSM call needs to be allowed, and whether it is.
+"""What an EC2, IAM or SSM call needs to be allowed, and whether it is.
 
 The resources and condition keys are those of the service authorization reference ("Actions,
 resources, and condition keys for Amazon EC2"), as far as policies for launching and ending
@@ -15,7 +15,7 @@ from sandbox.ec2 import backend
 from sandbox.ec2.errors import Ec2Error
 from sandbox.ec2.policies import Ask, allowed
 from sandbox.ec2.records import Record
-from sandbox.ec2.wire import Request, structures
+from sandbox.ec2.wire import Request, listed, structures
 
 _ON_INSTANCES = {
     *("TerminateInstances", "StopInstances", "StartInstances", "RebootInstances"),
@@ -44,6 +44,8 @@ def _refusal(service: str, arn: str, ask: Ask) -> Ec2Error:
     text += f" because no identity-based policy allows the {ask.action} action"
     if service in ("ssm", "pricing"):
         return Ec2Error("AccessDeniedException", text, 400)
+    if service == "iam":
+        return Ec2Error("AccessDenied", text, 403)
     return Ec2Error(
         "UnauthorizedOperation", f"You are not authorized to perform this operation. {text}"
     )
@@ -53,6 +55,9 @@ def _needed(request: Request, records: dict[str, Record]) -> Iterator[Ask]:
     action = f"{request.service}:{request.operation}"
     if request.service == "ssm":
         yield from (Ask(action, arn) for arn in _parameters(request))
+    elif request.operation == "GetInstanceProfile":
+        name = request.text("InstanceProfileName")
+        yield Ask(action, f"arn:aws:iam::{backend.ACCOUNT}:instance-profile/{name}")
     elif request.operation == "RunInstances":
         yield from _launch(request)
     elif request.operation in _ON_INSTANCES:
@@ -111,10 +116,18 @@ def _launch(request: Request) -> Iterator[Ask]:
         if kind == "instance":
             context["ec2:InstanceType"] = [instance_type]
         yield Ask(run, _arn(request, f"{kind}/*"), context)
-    yield Ask(run, _arn(request, f"subnet/{request.text('SubnetId') or '*'}"), common)
+    if template := request.text("LaunchTemplate.LaunchTemplateId"):
+        yield Ask(run, _arn(request, f"launch-template/{template}"), common)
+    if key := request.text("KeyName"):
+        yield Ask(run, _arn(request, f"key-pair/{key}"), common)
+    interfaces = request.structures("NetworkInterface")
+    subnets = [request.text("SubnetId"), *(item.get("SubnetId", "") for item in interfaces)]
+    for subnet in [name for name in subnets if name] or ["*"]:
+        yield Ask(run, _arn(request, f"subnet/{subnet}"), common)
     if request.text("InstanceMarketOptions.MarketType") == "spot":
         yield Ask(run, _arn(request, "spot-instances-request/*"), common)
-    for group in request.listed("SecurityGroupId") or ["*"]:
+    groups = [group for item in interfaces for group in listed(item, "SecurityGroupId")]
+    for group in request.listed("SecurityGroupId") + groups or ["*"]:
         yield Ask(run, _arn(request, f"security-group/{group}"), common)
     for kind in ("instance", "volume", "network-interface", "spot-instances-request"):
         if tags := _tags(request, kind):

@@ -10,6 +10,7 @@ from flask import Flask
 from sandbox.github.control import ControlRoutes
 from sandbox.github.downloads import DownloadRoutes
 from sandbox.github.edge import Edge
+from sandbox.github.routes_apps import AppRoutes
 from sandbox.github.routes_meta import MetaRoutes
 from sandbox.github.routes_refs import RefRoutes
 from sandbox.github.routes_runners import RunnerRoutes
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _GROUPS = (
     RunnerRoutes,
+    AppRoutes,
     DownloadRoutes,
     RunnerProtocol,
     RunRoutes,

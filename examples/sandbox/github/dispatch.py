@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from sandbox.github import matching, runners, runs
+from sandbox.github import groups, matching, runners, runs
 from sandbox.github.errors import ApiError
 from sandbox.github.records import Job, Runner
 from sandbox.github.state import State
@@ -90,7 +90,7 @@ def acquire(state: State, job_id: int, runner_id: int) -> Job:
         raise ApiError(409, "The job is not, or no longer, assigned to this runner.")
     if job.status == "in_progress":
         return job
-    group = "Default" if runner.runner_group_id == 1 else f"group-{runner.runner_group_id}"
+    group = groups.by_id(state, runner.scope, runner.runner_group_id).name
     job = state.jobs.put(
         job_id,
         replace(

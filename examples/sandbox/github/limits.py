@@ -18,6 +18,7 @@ HOURLY = {
     "fine-grained": 5000,
     "installation": 5000,
     "github-token": 1000,
+    "app": 5000,
     "anonymous": 60,
 }
 REGISTRATIONS = 10_000

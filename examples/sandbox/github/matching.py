@@ -14,12 +14,14 @@ def is_idle(runner: Runner) -> bool:
     return runner.status == "online" and runner.job_id is None and not runner.busy
 
 
-def fits(job: Job, runner: Runner) -> bool:
-    """The runner has all the labels, ignoring case, and serves the repository."""
+def fits(state: State, job: Job, runner: Runner) -> bool:
+    """The runner has all the labels, ignoring case, and it and its group serve the repository."""
     has_all = job.keys <= runner.keys
     if not has_all and runner.stale_keys is not None:
         has_all = job.keys <= runner.stale_keys
-    return has_all and serves(runner.scope, job.repository)
+    group = state.groups.get(runner.runner_group_id)
+    in_group = group is None or group.serves(job.repository)
+    return has_all and in_group and serves(runner.scope, job.repository)
 
 
 def runner_for(state: State, job: Job) -> Runner | None:
@@ -28,7 +30,7 @@ def runner_for(state: State, job: Job) -> Runner | None:
     fitting = [
         runner
         for runner in state.runners.rows.values()
-        if is_idle(runner) and fits(job, past.get(runner.id, runner))
+        if is_idle(runner) and fits(state, job, past.get(runner.id, runner))
     ]
     if state.knobs.dispatch_order == "random":
         state.random.shuffle(fitting)
@@ -44,7 +46,7 @@ def job_for(state: State, runner: Runner) -> Job | None:
     if state.knobs.dispatch_order == "random":
         state.random.shuffle(waiting)
     jobs = (state.jobs.rows[job_id] for job_id in waiting)
-    return next((job for job in jobs if fits(job, seen)), None)
+    return next((job for job in jobs if fits(state, job, seen)), None)
 
 
 def _past(state: State) -> dict[int, Runner]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 LabelType = Literal["read-only", "custom"]
-TokenKind = Literal["classic", "fine-grained", "installation", "github-token", "anonymous"]
+TokenKind = Literal["classic", "fine-grained", "installation", "github-token", "app", "anonymous"]
 
 
 @dataclass(frozen=True)

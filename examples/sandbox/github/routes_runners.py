@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 from flask import Response, request
 
-from sandbox.github import jit, labels, pagination, render, runners, scope_tokens
+from sandbox.github import groups, jit, labels, pagination, render, runners, scope_tokens
 from sandbox.github.bodies import json_body, no_content, reply, string_list
-from sandbox.github.errors import not_found
 from sandbox.github.records import Runner
 from sandbox.github.web import Routes, Web
 
@@ -91,26 +90,25 @@ class RunnerRoutes(Routes):
         return no_content()
 
     def _groups(self, scope: str) -> Response:
-        return reply({"total_count": 1, "runner_groups": [self._default_group(scope)]})
+        found = groups.of(self._state, scope)
+        repository = request.args.get("visible_to_repository")
+        if repository:
+            found = [group for group in found if group.serves(f"{scope}/{repository}")]
+        page, headers = pagination.page_of(
+            request, found, self._web.scope_url(scope, "/actions/runner-groups")
+        )
+        body = {
+            "total_count": len(found),
+            "runner_groups": [self._group_body(group) for group in page],
+        }
+        return reply(body, headers=headers)
 
     def _group(self, scope: str, group: int) -> Response:
-        if group != runners.DEFAULT_GROUP:
-            raise not_found()
-        return reply(self._default_group(scope))
+        return reply(self._group_body(groups.by_id(self._state, scope, group)))
 
-    def _default_group(self, scope: str) -> dict[str, Any]:
-        return {
-            "id": 1,
-            "name": "Default",
-            "visibility": "all",
-            "default": True,
-            "runners_url": self._web.scope_url(scope, "/actions/runner-groups/1/runners"),
-            "inherited": False,
-            "allows_public_repositories": True,
-            "restricted_to_workflows": False,
-            "selected_workflows": [],
-            "workflow_restrictions_read_only": False,
-        }
+    def _group_body(self, group: groups.RunnerGroup) -> dict[str, Any]:
+        rest = f"/actions/runner-groups/{group.id}/runners"
+        return groups.body(group, self._web.scope_url(group.scope, rest))
 
     # Tokens -----------------------------------------------------------------------------------
 

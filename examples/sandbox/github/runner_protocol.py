@@ -11,6 +11,7 @@ server, please re-configure."), except for `GET`/`complete` of a job that the ru
      "token": "A...",                                     a registration token of that very scope
      "name": "runner-1", "labels": ["a", "b"],
      "ephemeral": true, "replace": false, "no_default_labels": false,
+     "runner_group": "gpu",                               optional; 404 when there is none
      "os": "linux"|"win"|"osx", "arch": "x64"|"arm64"|"arm", "version": "2.335.1"}
     201 {"id": 25640001, "name": "runner-1", "credential": "...", "labels": ["self-hosted", ...]}
     404 token unknown, expired, a remove token, or of another scope: {"message": "Not Found"}
@@ -67,7 +68,7 @@ from typing import Any
 
 from flask import Response, request
 
-from sandbox.github import connection, dispatch, runners, scope_tokens, scopes
+from sandbox.github import connection, dispatch, groups, runners, scope_tokens, scopes
 from sandbox.github.bodies import json_body, no_content, reply
 from sandbox.github.errors import ApiError, not_found, validation_failed
 from sandbox.github.records import Job, Label, Runner
@@ -110,6 +111,7 @@ class RunnerProtocol(Routes):
             arch=str(body.get("arch", "x64")),
             version=body.get("version"),
             ephemeral=bool(body.get("ephemeral")),
+            runner_group_id=self._group(scope, body.get("runner_group")),
             replace_existing=bool(body.get("replace")),
         )
         credential = runners.new_credential(self._state, runner)
@@ -120,6 +122,9 @@ class RunnerProtocol(Routes):
             "labels": runner.label_names,
         }
         return reply(answer, 201)
+
+    def _group(self, scope: str, name: str | None) -> int:
+        return groups.by_name(self._state, scope, name).id if name else groups.DEFAULT
 
     def _remove(self) -> Response:
         runner = self._runner()

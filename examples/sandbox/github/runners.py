@@ -12,7 +12,6 @@ from sandbox.github.records import Label, Runner
 from sandbox.github.state import State
 
 MAX_LABEL_LENGTH = 256
-DEFAULT_GROUP = 1
 
 _OS = {"linux": "Linux", "win": "Windows", "windows": "Windows", "osx": "macOS", "macos": "macOS"}
 _ARCH = {

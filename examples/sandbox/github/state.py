@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.github.knobs import Knobs
 from sandbox.github.records import (
@@ -25,6 +25,10 @@ from sandbox.github.records import (
     Variable,
 )
 from sandbox.github.table import Table
+
+if TYPE_CHECKING:
+    from sandbox.github.apps import App, Installation
+    from sandbox.github.groups import RunnerGroup
 
 Clock = Callable[[], datetime]
 
@@ -50,6 +54,9 @@ class State:
         self.repository_ids: dict[int, Repository] = {}
         self.organizations: dict[str, tuple[int, str]] = {}  # lower case -> id, spelling
         self.identities: dict[str, Identity] = {}
+        self.apps: dict[str, App] = {}
+        self.installations: dict[int, Installation] = {}
+        self.groups: dict[int, RunnerGroup] = {}
         self.runners: Table[int, Runner] = Table(self.now)
         self.jobs: Table[int, Job] = Table(self.now)
         self.jobs_of_run: dict[int, list[int]] = {}
@@ -79,6 +86,7 @@ class State:
                 table.clear()
             self.commits.clear()
             self.scope_tokens.clear()
+            self.groups.clear()
             self.jit_configs.clear()
             self.credentials.clear()
             self.queued.clear()

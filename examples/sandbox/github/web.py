@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, Request, Response, g, request
 from werkzeug.exceptions import HTTPException
 
-from sandbox.github import access, edge, scopes
+from sandbox.github import access, apps, edge, scopes
 from sandbox.github.bodies import reply
 from sandbox.github.errors import ApiError, not_found
 from sandbox.github.limits import HOURLY, Limits
@@ -196,6 +196,9 @@ class Web:
         if not header:
             return ANONYMOUS
         scheme, _, token = header.partition(" ")
+        if scheme.lower() == "bearer" and apps.is_jwt(token):
+            with self.state.lock:
+                return apps.identify(self.state, token, now)
         found = self.state.identities.get(token.strip())
         expired = found is not None and found.expires_at is not None and now >= found.expires_at
         if scheme.lower() not in ("bearer", "token") or found is None or expired:

@@ -215,6 +215,7 @@ function Register-Runner {
   $env:ACTIONS_RUNNER_INPUT_TOKEN = $FLEET_TOKEN
   $env:ACTIONS_RUNNER_INPUT_NAME = $fleet.name
   $env:ACTIONS_RUNNER_INPUT_LABELS = $fleet.labels
+  $env:ACTIONS_RUNNER_INPUT_RUNNERGROUP = $FLEET_RUNNER_GROUP # empty: there is no such variable
   $fleet.said = ''
   $status = Invoke-Program "$directory\config.cmd" @(
     '--unattended', '--ephemeral', '--replace', '--disableupdate', '--no-default-labels'

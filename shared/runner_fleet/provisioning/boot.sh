@@ -10,6 +10,7 @@
 #   FLEET_REMOVE_TOKEN     token that removes the registration, one hour valid; may be empty
 #   FLEET_LABELS           one label an instance, in launch order, separated by spaces
 #   FLEET_COMMON_LABELS    labels that all instances carry, separated by commas; may be empty
+#   FLEET_RUNNER_GROUP     runner group of an organization or enterprise; empty: the default one
 #   FLEET_ARCHIVE_<ARCH>   "url sha256" of the runner for X64 and ARM64; may be empty, the digest, too
 #   FLEET_OFFERED_VERSION  the newest runner that GitHub offers, 2.335.1; may be empty
 #   FLEET_RUNNER_DIRECTORY where the image has its runner; empty: the runner is downloaded

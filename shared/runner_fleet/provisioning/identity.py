@@ -7,7 +7,7 @@ import ipaddress
 import re
 import secrets
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,6 +134,18 @@ class Fleet:
         """The labels for `runs-on`: every runner of the fleet has all of them, nobody else has."""
         return (self.shared_label,) if self.shared_label else self.labels
 
+    def jit_name(self, label: str) -> str:
+        """For a runner that is registered before its instance has an id (64 characters at most)."""
+        return f"{label}-jit-{self.caller.run_id}-{self.caller.run_attempt}"
+
+    def jit_labels(self, label: str, extra: Iterable[str]) -> tuple[str, ...]:
+        """Everything that such a runner is found by: it gets no label besides.
+
+        The fleet's mark is for stop-runner, which may know nothing but the fleet's id.
+        """
+        shared = (self.shared_label,) if self.shared_label else ()
+        return tuple(dict.fromkeys((label, *shared, fleet_mark(self.id), *extra)))
+
     def tags(self) -> dict[str, str]:
         """What every instance and volume carries; EC2 allows 256 characters a value."""
         values = {
@@ -146,6 +158,11 @@ class Fleet:
             "started-by": self.caller.runner,
         }
         return {f"{TAG_PREFIX}{key}": value for key, value in values.items() if value}
+
+
+def fleet_mark(fleet_id: str) -> str:
+    """A label of our form, made of the random end of a fleet's id; nobody else can know it."""
+    return f"runner-{fleet_id.rpartition('-')[2]}"
 
 
 def runner_name(label: str, instance_id: str) -> str:

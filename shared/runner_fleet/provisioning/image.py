@@ -77,9 +77,10 @@ def _fit(image: Image, options: Machine, instance_type: str, architectures: Sequ
         )
     elif image.architecture not in _RUNNABLE:
         reasons.append(f"GitHub has no runner for {image.architecture} (image {image.id})")
-    if options.root_size is not None and options.root_size < image.root_size:
+    size = options.volumes.size
+    if size is not None and size < image.root_size:
         reasons.append(
-            f"aws_root_device_size: {options.root_size} GiB is smaller than the root volume of "
+            f"aws_root_device_size: {size} GiB is smaller than the root volume of "
             f"{image.id} ({image.root_size} GiB)"
         )
     if reasons:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image
+from runner_fleet.ec2_template import LaunchTemplate
 from runner_fleet.errors import CloudError, InputError
 from runner_fleet.provisioning.candidates import (
     Candidate,
@@ -19,6 +20,7 @@ from runner_fleet.provisioning.image import choose_images
 from runner_fleet.provisioning.options.placement import Placement
 from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.prices import Prices, ask_prices, priced
+from runner_fleet.provisioning.template import with_template
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,14 @@ class Survey:
     offers: frozenset[tuple[str, str]] | None  # instance type and zone; None: not known
     prices: Prices
     notes: tuple[str, ...]  # what could not be found out, and why
+    template: LaunchTemplate | None = None
 
 
 def survey(ec2: Ec2, options: StartOptions) -> Survey:
     """Ask a region. Raises `InputError` or `CloudError` for what makes a launch there hopeless."""
     ec2.check_region()
     ec2.check_credentials()
+    options, template = with_template(ec2, options)
     placement, notes = options.placement, list[str]()
     images = choose_images(ec2, options.machine, placement.instance_types)
     types, subnets = list(images), placement.subnets_of(ec2.region)
@@ -51,7 +55,7 @@ def survey(ec2: Ec2, options: StartOptions) -> Survey:
                 raise
             notes.append(f"Zones that lack an instance type are tried all the same: {error}")
     prices = ask_prices(ec2, placement, images, notes) if cheapest and types else Prices()
-    return Survey(images, zones, offers, prices, tuple(notes))
+    return Survey(images, zones, offers, prices, tuple(notes), template)
 
 
 def to_try(
@@ -62,6 +66,9 @@ def to_try(
     # What one region refuses the others usually refuse, too: each kind is said once.
     for note in {note.partition(":")[0]: note for note in reversed(notes)}.values():
         say(note)
+    if not placement.instance_types:  # they are the launch template's
+        types = dict.fromkeys(name for one in surveys.values() for name in one.images)
+        placement = replace(placement, instance_types=tuple(types))
     _check_types(placement, surveys, say)
     zones = {subnet: zone for one in surveys.values() for subnet, zone in one.zones.items()}
     found = placed(

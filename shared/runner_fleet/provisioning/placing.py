@@ -14,7 +14,7 @@ from runner_fleet.ec2_model import Instance, Launch
 from runner_fleet.errors import CapacityError, CloudError, FleetError
 from runner_fleet.provisioning.attempts import Attempt, tally
 from runner_fleet.provisioning.candidates import Candidate
-from runner_fleet.provisioning.identity import Fleet
+from runner_fleet.provisioning.identity import LABEL_TAG, Fleet
 from runner_fleet.provisioning.prepare import Plan
 from runner_fleet.provisioning.walk import Pause, Walk
 from runner_fleet.quotas import where_to_raise
@@ -29,6 +29,8 @@ class Trail:
     """What a start has launched so far, for the way back and for the summary."""
 
     instances: list[Instance] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)  # instance id to label
+    registered: bool = False  # there may be runners that were registered before the launch
     region: str = ""  # of the instances, and of a launch under way
     doubtful: bool = False  # a launch in that region has no clear answer (yet)
     attempts: list[Attempt] = field(default_factory=list)
@@ -38,7 +40,7 @@ class Trail:
 class Placing:
     """Launches for one fleet, all in one region. `say` gets progress lines.
 
-    `launched` gets the new instances while signals are held back.
+    `launched` gets the new instances, which the trail has then, while signals are held back.
     """
 
     fleet: Fleet
@@ -76,6 +78,7 @@ class Placing:
         first = len(self.trail.attempts)
         user_data, number = b"", 0
         while step := walk.next(self._elapsed()):
+            self.cancellation.raise_if_due()  # it may have come during a launch that failed
             if isinstance(step, Pause):
                 self._pause(step, walk)
                 continue
@@ -156,7 +159,7 @@ class Placing:
             self.trail.region, self.trail.doubtful = candidate.region, True
             ec2 = self.clouds[candidate.region]
             try:
-                found = ec2.launch(launch, self.sleep, give_up=self.cancellation.is_requested)
+                found = ec2.launch(launch, self.sleep, self.cancellation.is_requested, self.chance)
             except CloudError as error:
                 if error.unsure:
                     found = self._adopted(ec2, launch, error)
@@ -168,6 +171,10 @@ class Placing:
                 raise
             self.trail.doubtful = False
             self.trail.instances += found
+            own = launch.tags.get(LABEL_TAG)
+            self.trail.labels |= {
+                one.id: own or self.fleet.labels[one.launch_index] for one in found
+            }
             self.launched(found)
             return found
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image, Launch
+from runner_fleet.ec2_template import LaunchTemplate
 from runner_fleet.errors import InputError, gathered
-from runner_fleet.github import GitHub, RunnerArchive
-from runner_fleet.provisioning.candidates import Candidate
+from runner_fleet.github import DEFAULT_GROUP, GitHub, RunnerArchive
+from runner_fleet.github_groups import group_id
+from runner_fleet.provisioning.candidates import SPOT, Candidate
 from runner_fleet.provisioning.identity import PRICE_TAG, Fleet
 from runner_fleet.provisioning.offers import Survey, survey, to_try
 from runner_fleet.provisioning.options.aws import of_region
@@ -20,28 +22,42 @@ from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.user_data import Boot, user_data
 
 TOKEN_AGE = 1800.0
-"""Seconds after which a registration token is fetched anew for the next launch. It is valid for
-one hour, and the instance has yet to boot (GitHub REST API, self-hosted runners)."""
+"""Seconds after which tokens are fetched anew for the next launch. They are valid for one hour,
+and the instance has yet to boot (GitHub REST API, self-hosted runners)."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What an instance may do at GitHub, for one hour."""
+
+    registration: str = field(default="", repr=False)  # empty: its runner is registered already
+    removal: str = field(default="", repr=False)  # empty: it need not deregister itself
 
 
 @dataclass
 class Script:
-    """The user data; always with a registration token that is young enough."""
+    """The user data; always with tokens that are young enough."""
 
     boot: Boot
     fleet: Fleet
-    token: str = field(repr=False)
-    fetch: Callable[[], str]
+    tokens: Tokens
+    fetch: Callable[[], Tokens]
     clock: Callable[[], float]
 
     def __post_init__(self) -> None:
         """Raises `InputError` when the user data is larger than EC2 takes."""
         self._made = self.clock()
-        self._data = user_data(self.boot, self.fleet, self.token)
+        self.boot = replace(self.boot, remove_token=self.tokens.removal)
+        self._data = user_data(self.boot, self.fleet, self.tokens.registration)
+
+    def alone(self, label: str, jit_config: str) -> bytes:
+        """For an instance that is launched alone, for a runner that is registered already."""
+        fleet = replace(self.fleet, labels=(label,))
+        return user_data(replace(self.boot, jit_config=jit_config), fleet, "")
 
     def __call__(self) -> bytes:
         if self.clock() - self._made > TOKEN_AGE:
-            self.token = self.fetch()
+            self.tokens = self.fetch()
             self.__post_init__()
         return self._data
 
@@ -55,6 +71,8 @@ class Plan:
     machine: Machine
     tags: Mapping[str, str]
     script: Script
+    group_id: int = DEFAULT_GROUP  # of the runners
+    templates: Mapping[str, LaunchTemplate] = field(default_factory=dict)  # by region
 
     def launch(
         self,
@@ -80,7 +98,10 @@ class Plan:
             subnet_id=candidate.subnet_id or None,
             security_group_ids=of_region(self.machine.security_group_ids, candidate.region) or (),
             instance_profile=self.machine.instance_profile or None,
-            root_size=self.machine.root_size,
+            volumes=self.machine.volumes,
+            hop_limit=self.machine.hop_limit,
+            public_ip=self.machine.public_ip,
+            template=self.templates.get(candidate.region),
         )
 
 
@@ -107,10 +128,13 @@ class Preparation:
         # EC2 is asked meanwhile: making its client takes as long as GitHub's replies.
         with ThreadPoolExecutor(len(regions)) as pool:
             asked = {name: pool.submit(survey, self.clouds[name], self.options) for name in regions}
-            token, archives = "", list[RunnerArchive]()
+            tokens, archives, group = Tokens(), list[RunnerArchive](), DEFAULT_GROUP
+            registration = self.options.registration
             with gathered(problems):
-                token = self._registration_token()
+                tokens = self._tokens()
                 archives = self.github.runner_archives()
+                if registration.group:
+                    group = group_id(self.github, registration.group)
         surveys = _answers(asked, problems)
         candidates: list[Candidate] = []
         if len(surveys) == len(regions):
@@ -119,7 +143,7 @@ class Preparation:
         script = None
         with gathered(problems):
             boot = self._boot(archives, self._on_windows(surveys))
-            script = Script(boot, self.fleet, token, self._registration_token, self.clock)
+            script = Script(boot, self.fleet, tokens, self._tokens, self.clock)
         if problems or script is None:
             raise InputError(*problems)
         machine = self.options.machine
@@ -131,24 +155,33 @@ class Preparation:
                 for region, found in surveys.items()
                 for instance_type, image in found.images.items()
             },
+            templates={name: one.template for name, one in surveys.items() if one.template},
             machine=machine,
             tags=name | machine.tags | self.fleet.tags(),
             script=script,
+            group_id=group,
         )
 
-    def _registration_token(self) -> str:
-        token = self.github.registration_token()
-        self.mask(token)
-        return token
+    def _tokens(self) -> Tokens:
+        """Only those that are needed; a spot instance deregisters itself when EC2 takes it back."""
+        spot = SPOT in self.options.placement.markets
+        tokens = Tokens(
+            "" if self.options.registration.jit else self.github.registration_token(),
+            self.github.remove_token() if spot else "",
+        )
+        self.mask(tokens.registration)
+        self.mask(tokens.removal)
+        return tokens
 
     def _boot(self, archives: list[RunnerArchive], windows: bool) -> Boot:
         access, boot = self.options.github, self.options.boot
         if stale := boot.runner_version.warning(archives):
             self.caution(stale)
         return Boot(
-            url=f"{access.server_url.rstrip('/')}/{access.repository}",
+            url=access.runners_url,
             archives=boot.runner_version.archives(archives),
             extra_labels=boot.extra_labels,
+            runner_group=self.options.registration.group,
             home=boot.home,
             run_as_root=boot.run_as_root,
             runner_directory=boot.runner_directory,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from runner_fleet.ec2_model import Instance
 from runner_fleet.provisioning.attempts import Attempt
-from runner_fleet.provisioning.identity import PRICE_TAG, runner_name
+from runner_fleet.provisioning.check import PROBLEM, Check
+from runner_fleet.provisioning.identity import PRICE_TAG
 from runner_fleet.provisioning.loss import SHOWN, RunnerLostError
 from runner_fleet.provisioning.progress import BOOTING, LAUNCHED, ONLINE, REGISTERED, Progress
 from runner_fleet.provisioning.sweep import Row
@@ -17,6 +18,8 @@ _PHASES = (LAUNCHED, BOOTING, REGISTERED, ONLINE)
 _SHOWN = 200
 """Rows of attempts: GitHub shows 1 MiB of summary, and nobody reads as much."""
 
+_MARKS = {PROBLEM: f"**{PROBLEM}**"}
+
 
 def counted(things: Collection[object], name: str) -> str:
     """As `1 instance`, `3 instances`."""
@@ -24,11 +27,16 @@ def counted(things: Collection[object], name: str) -> str:
 
 
 def started(
-    progress: Progress, fleet_id: str, attempts: Sequence[Attempt], max_lifetime: int
+    progress: Progress,
+    names: Mapping[str, str],
+    fleet_id: str,
+    attempts: Sequence[Attempt],
+    max_lifetime: int,
 ) -> str:
     """The instances of a start, with the seconds each took to get to a phase.
 
-    `max_lifetime`: minutes after which they end in any case.
+    `names`: instance id to the name of its runner. `max_lifetime`: minutes after which all end in
+    any case.
     """
     place = attempts[-1].candidate
     rows = [
@@ -38,7 +46,7 @@ def started(
             instance.type,
             instance.zone,
             instance.market,
-            f"`{runner_name(progress.labels[key], key)}`",
+            f"`{names[key]}`",
             *(_seconds(progress, key, phase) for phase in _PHASES),
         ]
         for key, instance in progress.instances.items()
@@ -50,6 +58,21 @@ def started(
         f"Seconds since the launch, as seen by polling. Fleet `{fleet_id}`."
         f"{_estimate(place.usd_per_hour, len(rows), max_lifetime)}{failed(attempts)}"
     )
+
+
+def checked(checks: Sequence[Check]) -> str:
+    """What a dry run looked at."""
+    rows = [
+        [
+            _MARKS.get(check.outcome, check.outcome),
+            cell(check.what),
+            check.region or "-",
+            cell(check.detail),
+        ]
+        for check in checks
+    ]
+    table = _table(["Result", "Checked", "Region", "Detail"], rows)
+    return f"### Dry run: nothing was launched\n\n{table}"
 
 
 def lost(error: RunnerLostError) -> str:

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
-from runner_fleet.ec2_model import Instance
 from runner_fleet.github import GitHub
 from runner_fleet.provisioning.examine import Examination
-from runner_fleet.provisioning.identity import Fleet
+from runner_fleet.provisioning.identity import Fleet, runner_name
 from runner_fleet.provisioning.loss import RunnerLostError
 from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.placing import Placing, Trail
-from runner_fleet.provisioning.prepare import Preparation
+from runner_fleet.provisioning.prepare import Plan, Preparation
 from runner_fleet.provisioning.progress import Progress
+from runner_fleet.provisioning.registration import place_each, register_all
 from runner_fleet.provisioning.undo import WayBack
 from runner_fleet.provisioning.wait import wait_until_online
 
@@ -60,26 +60,30 @@ class Start:
             clock=self.clock,
         ).plan()
         with self._way_back().open():
-            Placing(
+            placing = Placing(
                 fleet=self.fleet,
                 plan=plan,
                 clouds=self.clouds,
                 timeout=placement.timeout,
                 trail=trail,
                 say=self.say,
-                launched=self._tell,
+                launched=lambda _: self._tell(),
                 cancellation=self.cancellation,
                 clock=self.clock,
                 sleep=self.sleep,
-            ).place(placement.count, placement.minimum, plan.script)
-            return self._wait(trail.instances, self.clouds[trail.region])
+            )
+            if self.options.registration.jit:
+                self._place_each(placing, plan)
+            else:
+                placing.place(placement.count, placement.minimum, plan.script)
+            return self._wait(self.clouds[trail.region])
 
-    def _wait(self, instances: list[Instance], ec2: Ec2) -> Progress:
+    def _wait(self, ec2: Ec2) -> Progress:
         self.github.patience.ends_in(self.options.timeout)
         try:
             return wait_until_online(
-                instances,
-                self._mapping(instances),
+                self.trail.instances,
+                self.trail.labels,
                 ec2,
                 self.github,
                 timeout=self.options.timeout,
@@ -90,6 +94,25 @@ class Start:
         except RunnerLostError as error:
             # Before the way back: afterwards the consoles of those that still run are gone.
             raise Examination(ec2, self.hide, self.show, self.sleep).explain(error) from None
+
+    @property
+    def runner_names(self) -> dict[str, str]:
+        """Instance id to the name of its runner."""
+        by_jit = self.options.registration.jit
+        return {
+            key: self.fleet.jit_name(label) if by_jit else runner_name(label, key)
+            for key, label in self.trail.labels.items()
+        }
+
+    def _place_each(self, placing: Placing, plan: Plan) -> None:
+        """An instance for each runner, which is registered before it."""
+        self.trail.registered = True
+        extra, minimum = self.options.boot.extra_labels, self.options.placement.minimum
+        configs = register_all(self.github, self.fleet, extra, plan.group_id, self.clock)
+        for config in configs.values():
+            self.mask(config.encoded)
+        for config in place_each(placing, plan.script, configs, minimum):
+            self.github.delete_runner(config.runner_id)
 
     def _way_back(self) -> WayBack:
         return WayBack(
@@ -104,8 +127,5 @@ class Start:
             sleep=self.sleep,
         )
 
-    def _mapping(self, instances: list[Instance]) -> dict[str, str]:
-        return {instance.id: self.fleet.labels[instance.launch_index] for instance in instances}
-
-    def _tell(self, instances: list[Instance]) -> None:
-        self.launched(self._mapping(instances), self.trail.region)
+    def _tell(self) -> None:
+        self.launched(dict(self.trail.labels), self.trail.region)

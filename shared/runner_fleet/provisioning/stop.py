@@ -10,7 +10,7 @@ from runner_fleet.at_once import at_once
 from runner_fleet.ec2 import Ec2
 from runner_fleet.errors import gathered
 from runner_fleet.github import GitHub
-from runner_fleet.provisioning.identity import FLEET_TAG
+from runner_fleet.provisioning.identity import FLEET_TAG, fleet_mark
 from runner_fleet.provisioning.options.stop import StopOptions
 from runner_fleet.provisioning.own import Own
 from runner_fleet.provisioning.report import counted
@@ -70,8 +70,10 @@ class Stop:
             self.say(f"There is no instance of fleet {self.options.fleet_id} in {where}")
         known = {key: own_label(one) for key, one in taken.seen.items()}
         mapping = dict.fromkeys(taken.accounted, "") | known | self.options.mapping
-        if self.github is not None and mapping:
-            remove_runners(mapping, (), self.github, taken, self.sleep)
+        # Registered beforehand by a start that launched nothing: there is no instance to tell.
+        marks = (fleet_mark(self.options.fleet_id),) if self.options.fleet_id else ()
+        if self.github is not None and (mapping or marks):
+            remove_runners(mapping, marks, self.github, taken, self.sleep)
         return taken
 
     def _pauses(self) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
 from runner_fleet.errors import CloudError, gathered
 from runner_fleet.github import GitHub
-from runner_fleet.provisioning.identity import FLEET_TAG, Fleet
+from runner_fleet.provisioning.identity import FLEET_TAG, Fleet, fleet_mark
 from runner_fleet.provisioning.placing import SEARCH_PAUSES, Trail
 from runner_fleet.provisioning.report import counted
 from runner_fleet.provisioning.take_back import take_back
@@ -45,18 +45,20 @@ class WayBack:
 
     def _undo(self) -> None:
         self.github.patience.ends_in(PATIENCE)
-        if not self.trail.instances and not self.trail.doubtful:
+        if not (self.trail.instances or self.trail.doubtful or self.trail.registered):
             return  # EC2 said no, each time it was asked: it launched nothing
         # Everything is in one region: a launch without a clear answer ends the walk, and so does
         # one that worked.
-        ec2 = self.clouds[self.trail.region]
+        ec2 = self.clouds[self.trail.region or next(iter(self.clouds))]
         self.say("Taking back what was started ...")
         problems: list[str] = []
         ids = [instance.id for instance in self.trail.instances]
         with gathered(problems):
             if self.trail.doubtful:
-                ids = list(dict.fromkeys([*ids, *self._search(ec2)]))
-        taken = take_back(ids, self.fleet.labels, ec2, self.github, self.sleep)
+                ids += self._search(ec2, ids)
+        taken = take_back(
+            ids, [*self.fleet.labels, fleet_mark(self.fleet.id)], ec2, self.github, self.sleep
+        )
         ended = len(taken.terminated) + len(taken.ended_before)
         self.say(
             f"{ended} of {counted(ids, 'instance')} ended, "
@@ -72,8 +74,8 @@ class WayBack:
                 f"fleet_id {self.fleet.id}. They end themselves after max_lifetime_minutes"
             )
 
-    def _search(self, ec2: Ec2) -> list[str]:
-        """Instances of a launch whose reply was lost; raises when EC2 never says."""
+    def _search(self, ec2: Ec2, known: Collection[str]) -> list[str]:
+        """Other instances, of a launch whose reply was lost; raises when EC2 never says."""
         failure: CloudError | None = None
         for pause in SEARCH_PAUSES:
             self.sleep(pause)
@@ -83,8 +85,8 @@ class WayBack:
             except CloudError as error:
                 failure = error
                 continue
-            if found:
-                return list(found)
+            if others := [key for key in found if key not in known]:
+                return others
         if failure is not None:
             raise failure
         return []

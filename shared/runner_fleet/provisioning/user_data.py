@@ -42,6 +42,7 @@ class Boot:
     url: str  # where the runner registers, e.g. https://github.com/owner/name
     archives: tuple[RunnerArchive, ...]
     extra_labels: tuple[str, ...] = ()
+    runner_group: str = ""
     home: str = ""
     run_as_root: bool = False
     runner_directory: str = ""  # where the image has its runner
@@ -110,6 +111,7 @@ def _values(boot: Boot, fleet: Fleet, token: str) -> dict[str, str]:
         "FLEET_REMOVE_TOKEN": boot.remove_token,
         "FLEET_LABELS": " ".join(fleet.labels),
         "FLEET_COMMON_LABELS": ",".join(common),
+        "FLEET_RUNNER_GROUP": boot.runner_group,
         "FLEET_ARCHIVE_X64": _archive(boot, "x64"),
         "FLEET_ARCHIVE_ARM64": _archive(boot, "arm64"),
         "FLEET_RUNNER_DIRECTORY": boot.runner_directory,

@@ -111,8 +111,8 @@ class _Wait:
         if shortest > pace.LONGEST_PAUSE and not self.stretched:
             self.stretched = True
             self._tell(
-                f"Listing the runners only every {shortest:.0f} s: the token in GH_PAT has few "
-                "calls left in this hour",
+                f"Listing the runners only every {shortest:.0f} s: GitHub's token has few calls "
+                "left in this hour",
                 elapsed,
             )
         return self.listed + shortest

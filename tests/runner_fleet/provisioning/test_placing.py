@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from runner_fleet.provisioning.candidates import Candidate
 from runner_fleet.provisioning.identity import Caller, Fleet
 from runner_fleet.provisioning.options.start import start_options
 from runner_fleet.provisioning.placing import Placing, Trail
-from runner_fleet.provisioning.prepare import Plan, Script
+from runner_fleet.provisioning.prepare import Plan, Script, Tokens
 from runner_fleet.provisioning.user_data import Boot
 from sandbox.faults import Fault
 from sandbox.world import World
@@ -74,7 +75,7 @@ def stage(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Stage]
             images={(each.region, each.instance_type): IMAGE for each in candidates},
             machine=machine,
             tags=FLEET.tags(),
-            script=Script(Boot("u", ()), FLEET, "t", lambda: "t", time.clock),
+            script=Script(Boot("u", ()), FLEET, Tokens("t"), Tokens, time.clock),
         )
         placing = Placing(
             fleet=FLEET,
@@ -193,13 +194,18 @@ def test_the_user_data_is_asked_for_once_a_pass(stage: Callable[..., Stage], wor
     assert asked == [0.0, 2.0, 6.0]
 
 
-def test_a_registration_token_is_fetched_anew_after_half_an_hour() -> None:
-    time, tokens = Time(), iter(["second", "third"])
+def test_tokens_are_fetched_anew_after_half_an_hour() -> None:
+    time = Time()
+    later = iter([Tokens("second", "second-removal"), Tokens("third", "third-removal")])
     archives = (RunnerArchive("x64", "https://example.com/x64.tar.gz", "1" * 64),)
-    fresh = Script(Boot("u", archives), FLEET, "first", lambda: next(tokens), time.clock)
+    first = Tokens("first", "first-removal")
+    fresh = Script(Boot("u", archives), FLEET, first, lambda: next(later), time.clock)
     seen = []
     for _ in range(4):
         text = fresh().decode()
-        seen.append(next(word for word in ("first", "second", "third") if word in text))
+        seen += re.findall(r"FLEET_(?:REMOVE_)?TOKEN=([\w-]+)", text)
         time.now += 1000.0
-    assert seen == ["first", "first", "second", "second"]
+    assert seen == [
+        *("first", "first-removal", "first", "first-removal"),
+        *("second", "second-removal", "second", "second-removal"),
+    ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from runner_fleet.ec2_template import TemplateName
+from runner_fleet.ec2_volumes import Volumes
 from runner_fleet.errors import InputError
 from runner_fleet.provisioning.options.start import StartOptions, start_options
 
@@ -33,7 +35,9 @@ def test_two_inputs_are_enough() -> None:
     assert options.placement.regions == ("us-east-1",)
     assert options.timeout == 1200
     assert options.boot.max_lifetime == 360
-    assert options.machine.root_size is None
+    assert options.machine.volumes == Volumes(size=None, type="", encrypted=True, kms_key="")
+    assert options.machine.hop_limit == 1
+    assert options.machine.public_ip is None
     assert options.github.repository == "octo-org/gpu-tests"
     assert options.github.api_url == "https://api.github.com"
 
@@ -397,3 +401,77 @@ def test_more_tags_than_ec2_takes_are_refused() -> None:
 
 def test_the_token_is_never_part_of_what_options_show() -> None:
     assert ENVIRON["GH_PAT"] not in repr(parsed())
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({"type": "st1"}, "type: st1 cannot be a root volume: take gp3"),
+        ({"type": "ssd"}, "type: 'ssd' is not one of gp3, gp2, io1, io2, standard"),
+        ({"type": "io2"}, "iops: is required for a volume of type io2"),
+        ({"type": "gp2", "iops": "3000"}, "iops: a volume of type gp2 takes none: choose gp3, io1"),
+        ({"iops": "2999"}, "iops: '2999' is too small: at least 3000"),
+        ({"iops": "80001"}, "iops: '80001' is too large: at most 80000"),
+        ({"type": "io1", "iops": "64001"}, "iops: '64001' is too large: at most 64000"),
+        ({"throughput": "2001"}, "throughput: '2001' is too large: at most 2000"),
+        ({"throughput": "124"}, "throughput: '124' is too small: at least 125"),
+        ({"type": "gp2", "throughput": "125"}, "throughput: a volume of type gp2 takes none: only"),
+        ({"kms_key": "my key"}, "kms_key: 'my key' is not a KMS key's id, ARN or alias"),
+        ({"encrypted": "yes"}, "encrypted: 'yes' is neither true nor false"),
+    ],
+)
+def test_a_volume_that_ec2_would_not_make_is_refused(inputs: dict[str, str], problem: str) -> None:
+    (line,) = problems(**{f"aws_root_device_{name}": text for name, text in inputs.items()})
+    assert line.startswith(f"aws_root_device_{problem}")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "1234abcd-12ab-34cd-56ef-1234567890ab",
+        "mrk-1234abcd12ab34cd56ef1234567890ab",
+        "alias/aws/ebs",
+        "arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+        "arn:aws:kms:us-east-1:123456789012:alias/runners",
+    ],
+)
+def test_a_key_is_an_id_an_arn_or_an_alias(key: str) -> None:
+    assert parsed(aws_root_device_kms_key=key).machine.volumes.kms_key == key
+
+
+@pytest.mark.parametrize(
+    ("text", "template"),
+    [
+        ("gpu-runners", TemplateName("gpu-runners", "$Default")),
+        ("gpu-runners:7", TemplateName("gpu-runners", "7")),
+        ("lt-0123456789abcdef0:$Latest", TemplateName("lt-0123456789abcdef0", "$Latest")),
+    ],
+)
+def test_a_launch_template_may_name_image_and_type(text: str, template: TemplateName) -> None:
+    machine = start_options({"aws_launch_template": text}, ENVIRON).machine
+    assert (machine.template, machine.image_ids) == (template, {})
+
+
+@pytest.mark.parametrize("text", ["ab", "gpu:latest", "gpu:", "a template", "gpu:$Newest"])
+def test_a_launch_template_that_is_none_is_refused(text: str) -> None:
+    (line,) = problems(aws_launch_template=text)
+    assert line.startswith(f"aws_launch_template: {text!r} is not a launch template's name or id")
+
+
+def test_a_template_is_asked_for_by_name_or_by_id() -> None:
+    assert TemplateName("gpu").parameters() == {"LaunchTemplateName": "gpu"}
+    by_id = TemplateName("lt-0123456789abcdef0").parameters()
+    assert by_id == {"LaunchTemplateId": "lt-0123456789abcdef0"}
+
+
+@pytest.mark.parametrize("hops", ["0", "65"])
+def test_a_hop_limit_outside_of_ec2s_is_refused(hops: str) -> None:
+    (line,) = problems(metadata_hop_limit=hops)
+    assert line.startswith(f"metadata_hop_limit: '{hops}' is too ")
+
+
+@pytest.mark.parametrize(("text", "asked"), [("", None), ("true", True), ("False", False)])
+def test_a_public_address_is_the_subnets_business_unless_asked_for(
+    text: str, asked: bool | None
+) -> None:
+    assert parsed(associate_public_ip=text).machine.public_ip is asked

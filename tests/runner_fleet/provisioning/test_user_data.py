@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import email
 import gzip
-import hashlib
 import re
 import subprocess
 from typing import Any
@@ -15,6 +13,8 @@ from runner_fleet.errors import InputError
 from runner_fleet.github import RunnerArchive
 from runner_fleet.provisioning.identity import Caller, Fleet
 from runner_fleet.provisioning.user_data import Boot, user_data
+
+from tests.noise import noise
 
 TOKEN = "AABBCCDDEEFFGGHHIIJJKKLLMMNNO"
 FLEET = Fleet(
@@ -37,12 +37,6 @@ def data(**values: Any) -> bytes:
 
 def script(**values: Any) -> str:
     return data(**values).decode()
-
-
-def noise(size: int) -> str:
-    """Text that cannot be compressed to much less than three quarters of its size."""
-    digests = (hashlib.sha256(str(number).encode()).digest() for number in range(size // 32 + 1))
-    return base64.b64encode(b"".join(digests)).decode()[:size]
 
 
 def values_of(text: str) -> dict[str, str]:
@@ -78,6 +72,7 @@ def test_it_is_a_bash_script_that_carries_what_the_instance_needs() -> None:
         "FLEET_REMOVE_TOKEN": "REMOVE",
         "FLEET_LABELS": "runner-aaaaaaa1 runner-aaaaaaa2",
         "FLEET_COMMON_LABELS": "runner-aaaaaaa3,gpu,big box",
+        "FLEET_RUNNER_GROUP": "",
         "FLEET_ARCHIVE_X64": f"https://example.com/linux-x64-2.335.1.tar.gz {'1' * 64}",
         "FLEET_ARCHIVE_ARM64": f"https://example.com/linux-arm64-2.335.1.tar.gz {'2' * 64}",
         "FLEET_OFFERED_VERSION": "2.335.1",

@@ -146,7 +146,7 @@ def test_listings_are_spread_over_what_the_token_has_left_and_that_is_said_once(
     assert min(gaps) > 15
     assert scene.budget is not None
     assert scene.budget.remaining >= 500
-    assert sum("the token in GH_PAT has few calls left" in line for line in scene.said) == 1
+    assert sum("GitHub's token has few calls left" in line for line in scene.said) == 1
     assert max(differences(scene.looks)) <= 10  # an instance that ends is noticed all the same
 
 

@@ -78,6 +78,7 @@ def test_it_carries_what_the_instance_needs() -> None:
         "FLEET_REMOVE_TOKEN": "REMOVEREMOVE",
         "FLEET_LABELS": "runner-aaaaaaa1 runner-aaaaaaa2",
         "FLEET_COMMON_LABELS": "runner-aaaaaaa3,gpu,big box",
+        "FLEET_RUNNER_GROUP": "",
         "FLEET_ARCHIVE_X64": f"https://example.com/win-x64.zip {'2' * 64}",
         "FLEET_ARCHIVE_ARM64": f"https://example.com/win-arm64.zip {'3' * 64}",
         "FLEET_RUNNER_DIRECTORY": "D:\\runner",
@@ -178,6 +179,7 @@ def test_the_runner_is_ephemeral_and_has_no_label_that_nobody_asked_for() -> Non
         "TOKEN": "$FLEET_TOKEN",
         "NAME": "$fleet.name",
         "LABELS": "$fleet.labels",
+        "RUNNERGROUP": "$FLEET_RUNNER_GROUP",
     }
     # Its own later programs do not see them.
     assert commands(register) == ["Invoke-Program", "Remove-Item"]

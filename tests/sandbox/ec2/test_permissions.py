@@ -182,3 +182,48 @@ def test_conditions_are_judged(condition: dict[str, Any], met: bool) -> None:
     asked = Ask("ec2:RunInstances", "*", context)
 
     assert allowed([{"Statement": statement}], asked) is met
+
+
+def test_a_launch_from_a_template_needs_to_be_allowed_to_use_the_template(
+    cloud: Any, refusal: Any
+) -> None:
+    cloud.client.create_launch_template(
+        LaunchTemplateName="gpu", LaunchTemplateData={"InstanceType": "g6.xlarge"}
+    )
+    everything_else = ["image", "instance", "volume", "network-interface", "subnet"]
+    client = _user(
+        cloud,
+        ["ec2:DescribeInstances"],
+        {
+            "Effect": "Allow",
+            "Action": "ec2:RunInstances",
+            "Resource": [
+                f"arn:aws:ec2:*:*:{kind}/*" for kind in (*everything_else, "security-group")
+            ],
+        },
+    )
+
+    refused = refusal(client.run_instances, **LAUNCH, LaunchTemplate={"LaunchTemplateName": "gpu"})
+
+    assert refused[1] == "UnauthorizedOperation"
+    assert (
+        "perform: ec2:RunInstances on resource: arn:aws:ec2:us-east-1:123456789012:launch-te"
+        in (refused[2])
+    )
+
+
+def test_iam_looks_at_the_resource_and_denies_in_its_own_words(cloud: Any, refusal: Any) -> None:
+    cloud.of("iam").create_instance_profile(InstanceProfileName="ci-gpu")
+    cloud.of("iam").create_instance_profile(InstanceProfileName="other")
+    profiles = {
+        "Effect": "Allow",
+        "Action": "iam:GetInstanceProfile",
+        "Resource": "arn:aws:iam::123456789012:instance-profile/ci-*",
+    }
+    client = _user(cloud, ["ec2:DescribeInstances"], profiles, of="iam")
+
+    client.get_instance_profile(InstanceProfileName="ci-gpu")
+    status, code, message = refusal(client.get_instance_profile, InstanceProfileName="other")
+
+    assert (status, code) == (403, "AccessDenied")
+    assert "perform: iam:GetInstanceProfile on resource" in message

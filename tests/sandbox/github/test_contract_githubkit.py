@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import pytest
-from githubkit import GitHub, TokenAuthStrategy
+from githubkit import AppAuthStrategy, GitHub, TokenAuthStrategy
 from githubkit.exception import RequestFailed
-from sandbox.github import Job, Runner, Simulator
+from sandbox.github import Job, Runner, Simulator, VirtualClock, apps, groups
+
+from tests.runner_fleet.keys import key_pair
 
 OWNER, NAME = "octo-org", "gpu-tests"
 REPO = f"{OWNER}/{NAME}"
@@ -132,6 +135,42 @@ class TestRunners:
         assert parsed(actions.get_self_hosted_runner_group_for_org(OWNER, 1)).default
         members = parsed(actions.list_self_hosted_runners_in_group_for_org(OWNER, 1))
         assert [found.id for found in members.runners] == [org_runner.id]
+
+    def test_other_groups(self, client: Any, served: Simulator) -> None:
+        added = groups.add(served.state, OWNER, "gpu", ["octo-org/other"])
+        actions = client.rest.actions
+        found = parsed(actions.list_self_hosted_runner_groups_for_org(OWNER)).runner_groups
+        assert [group.name for group in found] == ["Default", "gpu"]
+        assert found[1].visibility == "selected"
+        seen = parsed(
+            actions.list_self_hosted_runner_groups_for_org(OWNER, visible_to_repository=NAME)
+        )
+        assert [group.name for group in seen.runner_groups] == ["Default"]
+        body = {"name": "jit", "runner_group_id": added.id, "labels": ["default"]}
+        made = parsed(actions.generate_runner_jitconfig_for_org(OWNER, data=body))
+        assert made.runner.runner_group_id == added.id
+
+
+def test_an_app_finds_its_installation_and_gets_a_token(
+    served: Simulator, clock: VirtualClock
+) -> None:
+    """githubkit signs by the real time."""
+    clock.advance(seconds=time.time() - clock().timestamp())
+    permissions = {"administration": "write", "metadata": "read"}
+    added = apps.install(served.state, "12345", key_pair().public, OWNER, permissions)
+    strategy = AppAuthStrategy("12345", key_pair().private)
+    with GitHub(strategy, base_url=served.url, auto_retry=False, http_cache=False) as client:
+        for response in (
+            client.rest.apps.get_repo_installation(OWNER, NAME),
+            client.rest.apps.get_org_installation(OWNER),
+        ):
+            found = parsed(response)
+            assert (found.id, found.permissions.administration) == (added.id, "write")
+        made = parsed(
+            client.rest.apps.create_installation_access_token(added.id, repositories=[NAME])
+        )
+        assert [one.full_name for one in made.repositories] == [REPO]
+        assert made.repository_selection == "selected"
 
 
 class TestRuns:

@@ -24,7 +24,7 @@ register() {
   may_register
   output=$(as_user ./config.sh --unattended --ephemeral --replace --disableupdate \
     --no-default-labels --url "$FLEET_URL" --token "$FLEET_TOKEN" --name "$name" \
-    --labels "$labels" 2>&1) || status=$?
+    --labels "$labels" ${FLEET_RUNNER_GROUP:+--runnergroup "$FLEET_RUNNER_GROUP"} 2>&1) || status=$?
   without_secrets "$output"
   ((status != 0)) || return 0
   cause=$(cause_of "$output")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from runner_fleet.ec2_template import TemplateName
+from runner_fleet.ec2_volumes import Volumes
 from runner_fleet.provisioning.inputs import InputReader
+from runner_fleet.provisioning.options.volumes import volumes
 
 _TAG_LIMIT = 50  # tags a resource may have (EC2 user guide, tag restrictions)
 _OWN_TAGS = 10  # those of identity.Fleet.tags, and Name
@@ -12,19 +15,24 @@ _OWN_TAGS = 10  # those of identity.Fleet.tags, and Name
 
 @dataclass(frozen=True)
 class Machine:
+    template: TemplateName | None
     image_ids: dict[str, tuple[str, ...]]  # by region ("": every one): ami-…, "latest",
-    # "resolve:ssm:…"; exactly one each
+    # "resolve:ssm:…"; exactly one each. Empty: the template's
     image_name: str
     image_owner: str
     security_group_ids: dict[str, tuple[str, ...]]  # by region, "" for every one
     instance_profile: str
-    root_size: int | None  # GiB
+    volumes: Volumes
+    hop_limit: int
+    public_ip: bool | None  # None: as the subnet says
     tags: dict[str, str]
 
 
 def machine(read: InputReader) -> Machine:
-    image_ids, image_name = _image(read)
+    template = _template(read)
+    image_ids, image_name = _image(read, template)
     return Machine(
+        template=template,
         image_ids=image_ids,
         image_name=image_name,
         image_owner=read.matching(
@@ -39,16 +47,29 @@ def machine(read: InputReader) -> Machine:
             "a security group id (sg-0123456789abcdef0)",
         ),
         instance_profile=_instance_profile(read),
-        root_size=read.integer(
-            "aws_root_device_size", 0, absent="leave it out for the image's size"
-        )
-        or None,
+        volumes=volumes(read),
+        hop_limit=read.integer("metadata_hop_limit", 1, maximum=64),
+        public_ip=(
+            read.boolean("associate_public_ip") if read.text("associate_public_ip") else None
+        ),
         tags=_tags(read),
     )
 
 
-def _image(read: InputReader) -> tuple[dict[str, tuple[str, ...]], str]:
-    """`aws_image_id` and `aws_image_name`: one of them is needed."""
+def _template(read: InputReader) -> TemplateName | None:
+    value = read.matching(
+        "aws_launch_template",
+        r"[A-Za-z0-9().\-/_]{3,128}(:([0-9]{1,9}|\$Latest|\$Default))?",
+        "a launch template's name or id, or that with :version ($Latest, $Default or a number)",
+    )
+    name, _, version = value.partition(":")
+    return TemplateName(name, version or "$Default") if name else None
+
+
+def _image(
+    read: InputReader, template: TemplateName | None
+) -> tuple[dict[str, tuple[str, ...]], str]:
+    """`aws_image_id` and `aws_image_name`: one of them is needed, but for a template with one."""
     before = len(read.problems)
     image_ids = read.by_region(
         "aws_image_id",
@@ -64,7 +85,7 @@ def _image(read: InputReader) -> tuple[dict[str, tuple[str, ...]], str]:
         read.problem(
             "aws_image_name", "is required with aws_image_id 'latest': how its name begins"
         )
-    elif not image_ids and len(read.problems) == before:
+    elif not image_ids and not template and len(read.problems) == before:
         read.problem("aws_image_id", "is required (or aws_image_name, for the newest of that name)")
     return image_ids, image_name
 

@@ -65,7 +65,7 @@ def placement(read: InputReader, environ: Mapping[str, str]) -> Placement:
 
 def _instance_types(read: InputReader) -> tuple[str, ...]:
     name = "aws_instance_type"
-    if not read.text(name):
+    if not read.text(name) and not read.text("aws_launch_template"):
         read.problem(name, "is required, for instance g4dn.xlarge")
     return read.words(name, _TYPE, _TYPE_HINT)
 

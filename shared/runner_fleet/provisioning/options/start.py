@@ -16,28 +16,35 @@ from runner_fleet.provisioning.options.placement import (
     check_map,
     placement,
 )
+from runner_fleet.provisioning.options.registration import RegistrationOptions, registration
 
 
 @dataclass(frozen=True)
 class StartOptions:
     caller: Caller
     github: GitHubAccess
+    registration: RegistrationOptions
     placement: Placement
     machine: Machine
     boot: BootOptions
     timeout: int  # seconds, for all runners together
+    dry_run: bool  # check everything, launch nothing
 
 
 def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StartOptions:
     """Raises one `InputError` with everything that is wrong."""
     read = InputReader(inputs)
+    access = github_access(read, environ)
+    boot = boot_options(read)
     options = StartOptions(
         caller=Caller.read(environ),
         machine=machine(read),
-        github=github_access(read, environ),
+        github=access,
+        registration=registration(read, access, boot.extra_labels),
         placement=placement(read, environ),
-        boot=boot_options(read),
+        boot=boot,
         timeout=read.integer("gh_timeout", 1200),
+        dry_run=read.boolean("dry_run"),
     )
     regions = options.placement.regions
     check_map(read, "aws_image_id", options.machine.image_ids, regions)
