@@ -20,6 +20,7 @@ SAMPLE = [
     Point("start", "SIGINT", "before", "RunInstances", 1),
     Point("start", "SIGTERM", "after", "GET runners", 1),
     Point("start", "dropped replies for good", "", "RunInstances", 1),
+    Point("start-unheard", "SIGKILL", "after", "RunInstances", 1),
     Point("failing-start", "SIGKILL", "before", "TerminateInstances", 1),
     Point("stop", "SIGKILL", "after", "TerminateInstances", 1),
     Point("stop", "SIGINT", "before", "DELETE runners/{id}", 2),

@@ -18,6 +18,7 @@ START = {
     "aws_home_dir": "/home/ubuntu",
     "instance_count": str(COUNT),
     "gh_timeout": "20",
+    "capacity_timeout": "5",
 }
 SWEEP = {
     "sweep": "orphans",
@@ -31,7 +32,8 @@ SWEEP = {
 class Row:
     """An action as it is struck. `prepare` makes what it works on, and gives its inputs.
 
-    `only` names the calls by which it differs from the rows before; empty: all.
+    `only` names the calls by which it differs from the rows before; empty: all. `unheard`: its
+    outputs do not reach the stop job.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Row:
     prepare: Callable[[Scene], dict[str, str]]
     only: tuple[str, ...] = ()
     fails: bool = False  # also undisturbed
+    unheard: bool = False
 
 
 def declares(action: str, name: str) -> bool:
@@ -76,6 +79,7 @@ _TAKING_BACK = ("TerminateInstances", "GET runners", "DELETE runners/{id}")
 
 ROWS = [
     Row("start", "start-runner", lambda _: START),
+    Row("start-unheard", "start-runner", lambda _: START, ("RunInstances",), unheard=True),
     Row("failing-start", "start-runner", _failing_start, _TAKING_BACK, fails=True),
     Row("stop", "stop-runner", _stop),
     Row("stop-by-id", "stop-runner", _stop_by_id, ("DescribeInstances",)),
