@@ -130,7 +130,10 @@ class _Wait:
 
     def _lost(self, key: str) -> Lost:
         progress = self.progress
-        return Lost(progress.instances[key], progress.labels[key], progress.phase[key])
+        instance, phase = progress.instances[key], progress.phase[key]
+        if instance.gone and (key, ONLINE) in progress.reached:
+            phase = ONLINE  # its registration may have gone before it
+        return Lost(instance, progress.labels[key], phase)
 
     def _too_late(self) -> RunnerLostError:
         lost = [self._lost(key) for key, phase in self.progress.phase.items() if phase != ONLINE]
