@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance
+from runner_fleet.errors import RateLimitError
 from runner_fleet.github import Budget, GitHub, Runner
 from runner_fleet.provisioning.examine import Examination
 from runner_fleet.provisioning.loss import RunnerLostError
@@ -39,6 +40,7 @@ class Scene:
 
     courses: list[Course]
     budget: Budget | None = None
+    limited: RateLimitError | None = None  # what the first listing gets
     costs: int = 0  # calls of the budget that a listing takes
     time: float = 0.0
     listings: list[float] = field(default_factory=list)
@@ -75,6 +77,9 @@ class Scene:
 
     def runners(self) -> list[Runner]:
         self.listings.append(self.time)
+        if self.limited:
+            error, self.limited = self.limited, None
+            raise error
         if self.budget:
             self.budget = replace(self.budget, remaining=self.budget.remaining - self.costs)
         listed = [n for n, course in enumerate(self.courses) if course.registered <= self.time < course.gone]
@@ -153,6 +158,15 @@ def test_listings_are_spread_over_what_the_token_has_left_and_that_is_said_once(
     assert scene.budget.remaining >= 500
     assert sum("GitHub's token has few calls left" in line for line in scene.said) == 1
     assert max(differences(scene.looks)) <= 10  # an instance that ends is noticed all the same
+
+
+@pytest.mark.parametrize("status", [403, 429])
+def test_a_rate_limit_is_respected_while_the_instances_are_still_looked_at(status: int) -> None:
+    scene = Scene([Course(1.0, 55.0, 58.0)], limited=RateLimitError("Too fast", status, 70.0))
+    scene.wait()
+    assert scene.listings == [pytest.approx(2.0, abs=1.0), pytest.approx(72.0, abs=1.0)]
+    assert max(differences(scene.looks)) <= 10
+    assert sum("in spite of: Too fast" in line for line in scene.said) == 1
 
 
 def differences(times: list[float]) -> list[float]:
