@@ -54,6 +54,18 @@ class GitHubError(FleetError):
         return self.status in (0, 429) or self.status >= 500 or garbled
 
 
+class RateLimitError(GitHubError):
+    """GitHub did nothing, and wants to be left alone for `seconds`, be it with 403 or with 429."""
+
+    def __init__(self, message: str, status: int, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(message, status)
+
+    @property
+    def transient(self) -> bool:
+        return True
+
+
 class CloudError(FleetError):
     """EC2 refused a call or could not be reached.
 

@@ -66,6 +66,15 @@ def test_nothing_is_left_when_the_second_reply_is_lost_too(github: GitHub, world
     assert world.github.runners() == []
 
 
+def test_where_the_rate_limit_is_exhausted_nothing_more_is_asked(
+    github: GitHub, world: World
+) -> None:
+    world.faults.add(Fault(JIT, status=429, headers={"Retry-After": "600"}, times=None))
+    with pytest.raises(GitHubError, match="rate limit"):
+        github.jit_config("one", ["a"])
+    assert len(world.calls.all()) == 1
+
+
 def test_a_busy_runner_of_that_name_is_left_alone(github: GitHub, world: World) -> None:
     busy = world.github.add_runner(REPOSITORY, "one", busy=True)
     with pytest.raises(GitHubError, match="422"):

@@ -121,6 +121,16 @@ def test_an_end_that_nothing_explains_says_who_asked_for_it(reason: str, code: s
     assert cause.code == code
 
 
+def test_an_instance_that_had_come_online_powered_off_after_its_job() -> None:
+    cause = diagnose("runner-fleet: registered\n", "terminated", POWERED_OFF, "online")
+    assert cause is not None
+    assert cause.code == "served-early"
+    idle = "runner-fleet: no job came within 5 minutes\n"
+    cause = diagnose(idle, "terminated", POWERED_OFF, "online")
+    assert cause is not None
+    assert cause.code == "no-job"
+
+
 def test_an_end_without_any_reason_has_no_cause() -> None:
     assert diagnose("", "terminated", "", "booting") is None
 
