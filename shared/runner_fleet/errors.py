@@ -54,12 +54,25 @@ class GitHubError(FleetError):
         return self.status in (0, 429) or self.status >= 500 or garbled
 
 
+class RateLimitError(GitHubError):
+    """GitHub did nothing, and wants to be left alone for `seconds`, be it with 403 or with 429."""
+
+    def __init__(self, message: str, status: int, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(message, status)
+
+    @property
+    def transient(self) -> bool:
+        return True
+
+
 class CloudError(FleetError):
     """EC2 refused a call or could not be reached.
 
     `code` is EC2's error code, empty when there was no reply. `transient`: the same call may well
     work in a while. `unsure`: a call that writes may have taken effect all the same, at this try
-    or an earlier one. `denied`: a permission is missing. `unknown_ids`: ids EC2 does not know.
+    or an earlier one. `denied`: a permission is missing. `unknown_ids`: ids EC2 does not know;
+    `named_ids`: instances that it names as the reason for another refusal.
     """
 
     def __init__(
@@ -69,10 +82,12 @@ class CloudError(FleetError):
         *,
         denied: bool = False,
         unknown_ids: tuple[str, ...] = (),
+        named_ids: tuple[str, ...] = (),
     ) -> None:
         self.code = code
         self.denied = denied
         self.unknown_ids = unknown_ids
+        self.named_ids = named_ids
         # A bare HTTP status stands where the reply was not EC2's own.
         unclear = code in _UNSURE_CODES or code.isdigit()
         self.transient = unclear or code in _BUSY_CODES

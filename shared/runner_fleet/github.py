@@ -15,7 +15,7 @@ import github
 import requests
 
 from runner_fleet import github_errors
-from runner_fleet.errors import GitHubError
+from runner_fleet.errors import GitHubError, RateLimitError
 from runner_fleet.github_access import REPOSITORY, GitHubAccess
 from runner_fleet.github_retry import Patience
 from runner_fleet.github_wire import LONGEST_WAIT, Wire, understood
@@ -164,6 +164,8 @@ class GitHub(Wire):
         body = {"name": name, "runner_group_id": group_id, "labels": list(labels)}
         try:
             reply = self.call("POST", path, body)
+        except RateLimitError:
+            raise  # nothing happened, and nothing more may be asked now
         except GitHubError as error:
             if error.status != requests.codes.conflict and not error.transient:
                 raise

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from github.GithubRetry import GithubRetry
+from requests.structures import CaseInsensitiveDict
 
-from runner_fleet.errors import GitHubError
+from runner_fleet.errors import GitHubError, RateLimitError
 
 if TYPE_CHECKING:
     from urllib3 import HTTPResponse
@@ -83,11 +84,9 @@ class Retry(GithubRetry):
             self.max_rate_limit_wait = max(0.0, self._patience.left())
             return super().increment(method, url, response, error, *rest, **options)
         wait = seconds_to_wait(response.headers)
-        if wait is None:
-            wait = self.secondary_rate_wait
         if wait > self._patience.left():
             response.close()
-            raise GitHubError(limit_message(response.headers), response.status)
+            raise rate_limit(response.headers, response.status)
         # PyGithub's own step would refuse a 403 that it cannot read; this is urllib3's.
         retry = super(GithubRetry, self).increment(method, url, response, error, *rest, **options)
         retry.get_backoff_time = lambda: wait  # type: ignore[method-assign]
@@ -104,23 +103,25 @@ def _is_limit(response: HTTPResponse) -> bool:
     )
 
 
-def seconds_to_wait(headers: Mapping[str, Any]) -> float | None:
-    """What a rate-limit reply asks for; None when it names no time."""
+def seconds_to_wait(headers: Mapping[str, Any]) -> float:
+    """What a rate-limit reply asks for; one that names no time is a secondary limit."""
     after = str(headers.get("Retry-After", ""))
     if after.isdigit():
         return float(after)
     reset = str(headers.get("X-RateLimit-Reset", ""))
     if str(headers.get("X-RateLimit-Remaining", "")) == "0" and reset.isdigit():
         return max(0.0, float(reset) - time.time()) + 1.0
-    return None
+    return SECONDARY_WAIT
 
 
-def limit_message(headers: Mapping[str, Any]) -> str:
-    lowered = {str(key).lower(): value for key, value in headers.items()}
-    reset = str(lowered.get("x-ratelimit-reset", ""))
-    exhausted = str(lowered.get("x-ratelimit-remaining", "")) == "0" and reset.isdigit()
+def rate_limit(headers: Mapping[str, Any], status: int) -> RateLimitError:
+    """The error for a reply that is a limit."""
+    headers = CaseInsensitiveDict(headers)
+    reset = str(headers.get("X-RateLimit-Reset", ""))
+    exhausted = str(headers.get("X-RateLimit-Remaining", "")) == "0" and reset.isdigit()
     until = f" until {time.strftime('%H:%M:%S UTC', time.gmtime(int(reset)))}" if exhausted else ""
-    return (
+    message = (
         f"GitHub's rate limit for this token is exhausted{until}: wait, or use a GitHub App, which "
         "has a limit of its own"
     )
+    return RateLimitError(message, status, seconds_to_wait(headers))

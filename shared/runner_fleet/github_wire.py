@@ -21,7 +21,7 @@ from requests.utils import parse_header_links
 
 from runner_fleet import __version__
 from runner_fleet.errors import GitHubError
-from runner_fleet.github_retry import Patience, Retry, limit_message
+from runner_fleet.github_retry import Patience, Retry, rate_limit
 
 REQUEST_TIMEOUT = 15
 """Seconds for one request. GitHub gives up after 10 s itself (docs, REST API troubleshooting)."""
@@ -141,7 +141,7 @@ class Wire(ABC):
             requester = self._client.requester
             return requester.requestJson(method, url, headers=headers, input=body)
         except github.RateLimitExceededException as error:
-            raise GitHubError(limit_message(error.headers or {}), error.status) from None
+            raise rate_limit(error.headers or {}, error.status) from None
         except github.GithubException as error:
             raise self._refused(method, url, error.status, error.data) from None
         except requests.RequestException as error:
@@ -163,8 +163,8 @@ class Wire(ABC):
             raise self._refused(method, url, status, body)
         if status >= requests.codes.multiple_choices:
             msg = (
-                f"GitHub answers {status} for {method} {url}: what it names was renamed or moved. "
-                "Say the new name in the input repo, organization or enterprise"
+                f"GitHub answers {status} for {method} {url}: it was renamed or moved. Say its new "
+                "name in the input repo, organization or enterprise"
             )
             raise GitHubError(msg, status)
         if body is None and status != requests.codes.no_content:

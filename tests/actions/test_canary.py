@@ -21,7 +21,10 @@ PLANTED = {
     "AWS_SESSION_TOKEN": "canary-session-token",
     "HTTPS_PROXY": "http://user:canary-proxy-password@127.0.0.1:9",
 }
-SCRIPT = {"pre_runner_script": "export SECRET=canary-in-the-script"}
+SCRIPT = {
+    "pre_runner_script": "export SECRET=canary-in-the-script",
+    "aws_user_data_extra": "#!/bin/sh\nexport SECRET=canary-in-the-extra-part\n",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +37,7 @@ def test_a_start_and_a_stop_show_no_secret(actions: Actions, world: World) -> No
     assert started.status == 0, started.log
     (script,) = world.ec2.user_data.values()
     assert "canary-in-the-script" in script
+    assert "canary-in-the-extra-part" in script
     stopped = actions.run("stop-runner", {"fleet_id": started.outputs["fleet_id"]}, PLANTED)
     assert stopped.status == 0, stopped.log
     assert_nothing_left(world)
@@ -56,7 +60,7 @@ def test_a_start_that_fails_shows_no_secret(actions: Actions, world: World, faul
 
 
 def test_a_start_that_shows_a_console_shows_no_secret(actions: Actions, world: World) -> None:
-    script = {"pre_runner_script": "SECRET=canary-in-the-script\nset -x\nexit 7"}
+    script = SCRIPT | {"pre_runner_script": "SECRET=canary-in-the-script\nset -x\nexit 7"}
     result = actions.run("start-runner", INPUTS | script, PLANTED)
     assert result.status == 1
     assert_nothing_left(world)

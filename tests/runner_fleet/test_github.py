@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from runner_fleet.errors import GitHubError
+from runner_fleet.errors import GitHubError, RateLimitError
 from runner_fleet.github import GitHub
 from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, TOKEN, World
@@ -70,7 +70,11 @@ def test_a_rate_limit_beyond_our_patience_is_an_error_at_once(
     github.patience.ends_in(5)
     world.faults.add(fault)
     began = time.monotonic()
-    assert "rate limit" in str(refusal(github))
+    error = refusal(github)
+    assert "rate limit" in str(error)
+    assert isinstance(error, RateLimitError)
+    assert error.transient
+    assert error.seconds in (60, 600)
     assert time.monotonic() - began < 4
 
 
@@ -89,10 +93,10 @@ def test_an_unchanged_list_costs_no_rate_limit(github: GitHub, world: World) -> 
 
 
 def test_a_thousand_runners_are_listed_in_pages_of_a_hundred(github: GitHub, world: World) -> None:
-    for number in range(250):
+    for number in range(1000):
         world.github.add_runner(REPOSITORY, f"runner-{number}", ["a"])
-    assert len(github.runners()) == 250
-    assert len(world.calls.all("github")) == 3
+    assert len(github.runners()) == 1000
+    assert len(world.calls.all("github")) == 10
 
 
 def test_labels_are_compared_without_regard_to_case(github: GitHub, world: World) -> None:

@@ -66,6 +66,15 @@ def test_nothing_is_left_when_the_second_reply_is_lost_too(github: GitHub, world
     assert world.github.runners() == []
 
 
+def test_where_the_rate_limit_is_exhausted_nothing_more_is_asked(
+    github: GitHub, world: World
+) -> None:
+    world.faults.add(Fault(JIT, status=429, headers={"Retry-After": "600"}, times=None))
+    with pytest.raises(GitHubError, match="rate limit"):
+        github.jit_config("one", ["a"])
+    assert len(world.calls.all()) == 1
+
+
 def test_a_busy_runner_of_that_name_is_left_alone(github: GitHub, world: World) -> None:
     busy = world.github.add_runner(REPOSITORY, "one", busy=True)
     with pytest.raises(GitHubError, match="422"):
@@ -81,6 +90,16 @@ def test_what_github_says_of_wrong_labels_is_quoted_with_its_limits(github: GitH
         "and 100 items). A runner has 1 to 100 labels of at most 256 characters, and a runner "
         "group at most 10,000 runners"
     )
+
+
+def test_a_full_group_is_said_to_be_full(github: GitHub, world: World) -> None:
+    """As GitHub words it in ggml-org/llama.cpp#7893."""
+    full = "Invalid Argument - Runner group 1 has reached max limit of 10000 runners."
+    world.faults.add(Fault(JIT, status=422, message=full))
+    with pytest.raises(GitHubError) as caught:
+        github.jit_config("one", ["a"])
+    assert f"422 ({full.rstrip('.')}" in str(caught.value)
+    assert "a runner group at most 10,000 runners: remove old ones" in str(caught.value)
 
 
 def test_a_group_is_found_by_its_name(of_organization: GitHub, world: World) -> None:

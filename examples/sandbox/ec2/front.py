@@ -32,6 +32,7 @@ class Front:
         self._launching = Launching(lifecycle, rules, log)
         self._describing = Describing(lifecycle, log)
         self._pricing = Pricing(rules)
+        self._age = 0  # how often all was forgotten
         ending = Ending(lifecycle)
         self._operations: dict[str, Callable[[Request], Reply]] = {
             "RunInstances": self._launching.run_instances,
@@ -48,18 +49,19 @@ class Front:
         }
 
     def forget(self) -> None:
-        """Forget the client tokens."""
+        """Forget the client tokens, and the calls that a fault still delays."""
         self._launching.forget()
+        self._age += 1
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         began, arrived = time.monotonic(), self._log.clock()
         request = wire.read(environ)
-        status = 0
+        age, status = self._age, 0
         try:
             reply = self._reply(request)
             status = reply.status if reply else 0
         finally:  # the log has the call before the caller has the reply
-            if request.operation:
+            if request.operation and age == self._age:
                 query = str(environ.get("QUERY_STRING", ""))
                 client = str(environ.get("HTTP_USER_AGENT", ""))
                 seconds = time.monotonic() - began
@@ -84,8 +86,11 @@ class Front:
         """The reply; None: the connection is closed without one."""
         operation, region = request.operation, request.region
         fault = self._faults.take(operation, region) if operation else None
+        age = self._age
         if fault and fault.delay:
             time.sleep(fault.delay)
+        if age != self._age:
+            return None  # whoever asked belongs to the past
         if request.region and request.region not in backend.regions():
             return None  # there is no such host
         if fault is None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from runner_fleet.ec2_model import GONE_STATES
 from runner_fleet.provisioning import guesses
 from runner_fleet.provisioning.causes import CAUSES, Cause
-from runner_fleet.provisioning.progress import LAUNCHED, REGISTERED
+from runner_fleet.provisioning.progress import LAUNCHED, ONLINE, REGISTERED
 
 _OURS = "runner-fleet: "
 _FAILED = re.compile(rf"{_OURS}error \[([a-z-]+)\]: *(.*)")
@@ -39,6 +39,7 @@ def diagnose(console: str, state: str, state_reason: str, phase: str) -> Cause |
         ended_by_ec2(state_reason)
         or _own_words(console)
         or _sign(console, telling=True)
+        or _served(state_reason, phase)
         or _known(console)
         or _sign(console, telling=False)
         or _by_reason(guesses.GUESSES, state_reason)
@@ -49,6 +50,12 @@ def diagnose(console: str, state: str, state_reason: str, phase: str) -> Cause |
 def ended_by_ec2(state_reason: str) -> Cause | None:
     """The cause when EC2 itself ended the instance: nothing on the console tells more."""
     return _by_reason(CAUSES, state_reason)
+
+
+def _served(state_reason: str, phase: str) -> Cause | None:
+    """An instance powers itself off when the one job of its runner is done."""
+    by_itself = guesses.POWERED_OFF.reasons[0] in state_reason
+    return guesses.SERVED if by_itself and phase == ONLINE else None
 
 
 def is_whole(console: str) -> bool:

@@ -10,7 +10,7 @@ from runner_fleet.errors import CloudError
 from runner_fleet.masking import plain
 from runner_fleet.provisioning.diagnosis import diagnose, ended_by_ec2, is_whole
 from runner_fleet.provisioning.loss import Lost, RunnerLostError
-from runner_fleet.provisioning.progress import BOOTING, LAUNCHED, REGISTERED
+from runner_fleet.provisioning.progress import BOOTING, LAUNCHED, ONLINE, REGISTERED
 
 EXAMINED = 3
 """Consoles that are read, of all lost instances: they tell the same, and siblings cost money."""
@@ -34,7 +34,7 @@ class Examination:
 
     def explain(self, error: RunnerLostError) -> RunnerLostError:
         """The same failure with what the consoles and EC2 say about it."""
-        order = (BOOTING, REGISTERED, LAUNCHED)
+        order = (BOOTING, REGISTERED, LAUNCHED, ONLINE)
         lost = sorted(error.lost, key=lambda item: order.index(item.phase))
         examined = [self._examine(item) for item in lost[:EXAMINED]]
         others = [

@@ -17,6 +17,12 @@ POWERED_OFF = Cause(
     "instance, for about an hour",
     reasons=("Client.InstanceInitiatedShutdown",),
 )
+SERVED = Cause(
+    "served-early",
+    "a job took the runner, and was over before the others were online",
+    "let jobs ask for the label in the output runs_on, not only for what extra_gh_labels gives to "
+    "every runner",
+)
 NOT_STARTED = Cause(
     "not-started",
     "EC2 has not started the instance in time",
@@ -67,6 +73,6 @@ STILL_REGISTERING = Cause(
 )
 
 GUESSES = (
-    *(ENDED_BY_SOMEBODY, POWERED_OFF, NOT_STARTED, CONSOLE_EMPTY, NO_CLOUD_INIT, SLOW_BOOT),
+    *(ENDED_BY_SOMEBODY, POWERED_OFF, SERVED, NOT_STARTED, CONSOLE_EMPTY, NO_CLOUD_INIT, SLOW_BOOT),
     *(SLOW_SCRIPT, SLOW_PACKAGES, SLOW_DOWNLOAD, NOT_CONNECTED, STILL_REGISTERING),
 )

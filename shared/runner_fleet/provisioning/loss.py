@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from runner_fleet.ec2_model import Instance
 from runner_fleet.errors import FleetError
 from runner_fleet.provisioning.causes import Cause
-from runner_fleet.provisioning.progress import AWAITED
+from runner_fleet.provisioning.progress import AWAITED, ONLINE
 
 SHOWN = 10
 """So many instances are named one by one: GitHub shows ten annotations a step."""
@@ -54,14 +54,16 @@ def _died(lost: Sequence[Lost]) -> list[str]:
 def _one_died(item: Lost) -> str:
     instance = item.instance
     reason = instance.state_reason or "EC2 gives no reason"
+    who = f"instance {instance.id} ({item.label}, {instance.type}) is {instance.state}"
+    if item.phase == ONLINE:
+        return (
+            f"{who} before the others were online, as its own runner was: {reason}. {item.reason}"
+        )
     console = (
         "When it powered itself off, its boot script failed, and its console says why: aws ec2 "
         f"get-console-output --output text --instance-id {instance.id}"
     )
-    return (
-        f"instance {instance.id} ({item.label}, {instance.type}) is {instance.state} before its "
-        f"runner came online: {reason}. {item.reason or console}"
-    )
+    return f"{who} before its runner came online: {reason}. {item.reason or console}"
 
 
 def _too_late(error: RunnerLostError) -> str:

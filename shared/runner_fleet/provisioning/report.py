@@ -11,7 +11,7 @@ from runner_fleet.provisioning.check import PROBLEM, Check
 from runner_fleet.provisioning.identity import PRICE_TAG
 from runner_fleet.provisioning.loss import SHOWN, RunnerLostError
 from runner_fleet.provisioning.progress import BOOTING, LAUNCHED, ONLINE, REGISTERED, Progress
-from runner_fleet.provisioning.sweep import Row
+from runner_fleet.provisioning.swept import Row
 from runner_fleet.provisioning.take_back import Taken
 
 _PHASES = (LAUNCHED, BOOTING, REGISTERED, ONLINE)

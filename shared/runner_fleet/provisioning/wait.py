@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance
-from runner_fleet.errors import CloudError, GitHubError
+from runner_fleet.errors import CloudError, GitHubError, RateLimitError
 from runner_fleet.github import GitHub, Runner
 from runner_fleet.provisioning import pace
 from runner_fleet.provisioning.loss import Lost, RunnerLostError
@@ -56,6 +56,7 @@ class _Wait:
     listed: float | None = None  # when, in seconds since the launch
     told: float = 0.0
     stretched: bool = False
+    barred: float = 0.0  # until when GitHub wants no listing, in seconds since the launch
 
     def run(self) -> Progress:
         began = self.clock()
@@ -87,6 +88,8 @@ class _Wait:
         except (CloudError, GitHubError) as error:
             if not error.transient:
                 raise
+            if isinstance(error, RateLimitError):
+                self.barred = self.clock() - began + error.seconds
             progress.trouble = str(error)
             self._tell(f"Going on in spite of: {error}", self.clock() - began)
 
@@ -104,7 +107,7 @@ class _Wait:
         if boots is None:
             return self.timeout + elapsed
         if self.listed is None:
-            return boots
+            return max(boots, self.barred)
         pages = pace.pages(len(self.runners))
         left = self.timeout - elapsed
         shortest = pace.shortest_listing_pause(self.github.budget, pages, left, self.now())
@@ -115,7 +118,7 @@ class _Wait:
                 "left in this hour",
                 elapsed,
             )
-        return self.listed + shortest
+        return max(self.listed + shortest, self.barred)
 
     def _phases(self) -> dict[str, str]:
         return phases(self.progress.instances, self.progress.labels, self.runners)
@@ -130,7 +133,10 @@ class _Wait:
 
     def _lost(self, key: str) -> Lost:
         progress = self.progress
-        return Lost(progress.instances[key], progress.labels[key], progress.phase[key])
+        instance, phase = progress.instances[key], progress.phase[key]
+        if instance.gone and (key, ONLINE) in progress.reached:
+            phase = ONLINE  # its registration may have gone before it
+        return Lost(instance, progress.labels[key], phase)
 
     def _too_late(self) -> RunnerLostError:
         lost = [self._lost(key) for key, phase in self.progress.phase.items() if phase != ONLINE]

@@ -48,6 +48,11 @@ DEAD = {
         "√ Connected to GitHub\nA session for this runner already exists.\n"
         "Runner connect error: Error: Conflict. Retrying until reconnected.\n"
     ),
+    "group-full": (
+        '{"message":"Invalid Argument - Runner group 1 has reached max limit of 10000 runners."}\n'
+        "runner-fleet: error [registration-failed]: the runner cannot register: its own words are "
+        "above\n"
+    ),
     "missing-library": (
         "Libicu's dependencies is missing for Dotnet Core 6.0\nExecute sudo "
         "./bin/installdependencies.sh to install any missing Dotnet Core 6.0 dependencies.\n"
@@ -114,6 +119,16 @@ def test_an_end_that_nothing_explains_says_who_asked_for_it(reason: str, code: s
     cause = diagnose("", "terminated", reason, "booting")
     assert cause is not None
     assert cause.code == code
+
+
+def test_an_instance_that_had_come_online_powered_off_after_its_job() -> None:
+    cause = diagnose("runner-fleet: registered\n", "terminated", POWERED_OFF, "online")
+    assert cause is not None
+    assert cause.code == "served-early"
+    idle = "runner-fleet: no job came within 5 minutes\n"
+    cause = diagnose(idle, "terminated", POWERED_OFF, "online")
+    assert cause is not None
+    assert cause.code == "no-job"
 
 
 def test_an_end_without_any_reason_has_no_cause() -> None:

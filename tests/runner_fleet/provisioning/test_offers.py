@@ -31,7 +31,7 @@ def survey(
     notes: tuple[str, ...] = (),
 ) -> Survey:
     known = None if offers is None else frozenset(offers)
-    return Survey(None, dict.fromkeys(types, IMAGE), zones or {}, known, Prices(), notes)
+    return Survey(dict.fromkeys(types, IMAGE), zones or {}, known, Prices(), notes)
 
 
 def left(east: Survey, west: Survey) -> tuple[list[str], list[str]]:

@@ -10,7 +10,9 @@ from typing import cast
 import pytest
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance
+from runner_fleet.errors import RateLimitError
 from runner_fleet.github import Budget, GitHub, Runner
+from runner_fleet.provisioning.examine import Examination
 from runner_fleet.provisioning.loss import RunnerLostError
 from runner_fleet.provisioning.progress import Progress
 from runner_fleet.provisioning.wait import wait_until_online
@@ -29,6 +31,7 @@ class Course:
     registered: float = 55.0
     online: float = 58.0
     ends: float = 1e9
+    gone: float = 1e9  # its registration is
 
 
 @dataclass
@@ -37,6 +40,7 @@ class Scene:
 
     courses: list[Course]
     budget: Budget | None = None
+    limited: RateLimitError | None = None  # what the first listing gets
     costs: int = 0  # calls of the budget that a listing takes
     time: float = 0.0
     listings: list[float] = field(default_factory=list)
@@ -53,7 +57,7 @@ class Scene:
             timeout=timeout,
             say=self.said.append,
             clock=lambda: self.time,
-            sleep=self._sleep,
+            sleep=self.sleep,
             now=lambda: NOW + self.time,
         )
 
@@ -73,13 +77,23 @@ class Scene:
 
     def runners(self) -> list[Runner]:
         self.listings.append(self.time)
+        if self.limited:
+            error, self.limited = self.limited, None
+            raise error
         if self.budget:
             self.budget = replace(self.budget, remaining=self.budget.remaining - self.costs)
-        listed = [n for n, course in enumerate(self.courses) if course.registered <= self.time]
+        listed = [
+            n
+            for n, course in enumerate(self.courses)
+            if course.registered <= self.time < course.gone
+        ]
         online = {n for n in listed if self.courses[n].online <= self.time}
         return [Runner(n, "any", n in online, False, frozenset({f"runner-{n}"})) for n in listed]
 
-    def _sleep(self, seconds: float) -> None:
+    def console(self, _: str) -> str:
+        return ""
+
+    def sleep(self, seconds: float) -> None:
         assert seconds > 0
         self.time += seconds
 
@@ -150,6 +164,15 @@ def test_listings_are_spread_over_what_the_token_has_left_and_that_is_said_once(
     assert max(differences(scene.looks)) <= 10  # an instance that ends is noticed all the same
 
 
+@pytest.mark.parametrize("status", [403, 429])
+def test_a_rate_limit_is_respected_while_the_instances_are_still_looked_at(status: int) -> None:
+    scene = Scene([Course(1.0, 55.0, 58.0)], limited=RateLimitError("Too fast", status, 70.0))
+    scene.wait()
+    assert scene.listings == [pytest.approx(2.0, abs=1.0), pytest.approx(72.0, abs=1.0)]
+    assert max(differences(scene.looks)) <= 10
+    assert sum("in spite of: Too fast" in line for line in scene.said) == 1
+
+
 def differences(times: list[float]) -> list[float]:
     return [later - earlier for earlier, later in pairwise(times)]
 
@@ -174,6 +197,25 @@ def test_an_instance_that_ends_is_noticed_at_the_next_look() -> None:
     assert error.late == ""
 
 
+@pytest.mark.parametrize(
+    ("course", "phase", "when"),
+    [
+        (Course(running=1e9, ends=20.0), "launched", "before its runner came online"),
+        (Course(ends=20.0), "booting", "before its runner came online"),
+        (Course(registered=15.0, online=1e9, ends=60.0), "registered", "before its runner came"),
+        (Course(registered=15.0, online=16.0, ends=60.0), "online", "before the others were onl"),
+        # Its job was done, and its registration gone, some time before it ended.
+        (Course(registered=15.0, online=16.0, gone=30.0, ends=60.0), "online", "before the others"),
+    ],
+)
+def test_an_end_in_any_phase_is_explained(course: Course, phase: str, when: str) -> None:
+    scene = Scene([Course(registered=1e9), course])
+    looks = Examination(cast("Ec2", scene), str, lambda *_: None, scene.sleep)
+    error = looks.explain(failure(scene))
+    assert [(item.instance.id, item.phase) for item in error.lost] == [("i-1", phase)]
+    assert f"is terminated {when}" in error.lines[0]
+
+
 def test_of_many_that_end_ten_are_lines_and_the_others_one() -> None:
     error = failure(Scene([Course(ends=20.0)] * 100))
     assert len(error.lines) == 11
@@ -191,11 +233,10 @@ def test_of_many_that_are_late_ten_are_named() -> None:
 
 @pytest.mark.parametrize("count", [1, 100])
 def test_three_missed_polls_are_four_listings_whatever_the_number(
-    world: World, monkeypatch: pytest.MonkeyPatch, count: int
+    inside: World, count: int
 ) -> None:
     """With the registration token and the downloads: 6 calls of GitHub for the whole start."""
-    for name, value in world.environment().items():
-        monkeypatch.setenv(name, value)
+    world = inside
     world.ec2.rules.boot(never=True)
     with closing(aws(world, "ec2")) as client:
         image = client.describe_images()["Images"][0]["ImageId"]
