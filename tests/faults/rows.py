@@ -63,11 +63,13 @@ def _sweep(scene: Scene) -> dict[str, str]:
     return SWEEP
 
 
+_JIT = ("POST runners/generate-jitconfig", "RunInstances")
 _TAKING_BACK = ("TerminateInstances", "GET runners", "DELETE runners/{id}")
 
 ROWS = [
     Row("start", "start-runner", lambda _: START),
     Row("start-unheard", "start-runner", lambda _: START, ("RunInstances",), unheard=True),
+    Row("start-jit", "start-runner", lambda _: START | {"registration": "jit"}, _JIT),
     Row("failing-start", "start-runner", _failing_start, _TAKING_BACK, fails=True),
     Row("stop", "stop-runner", _stop),
     Row("stop-by-id", "stop-runner", _stop_by_id, ("DescribeInstances",)),
