@@ -18,7 +18,7 @@ ACTIONS = sorted(file.parent.name for file in ROOT.glob("*/action.yml"))
 READMES = [ROOT / "README.md", *(ROOT / action / "README.md" for action in ACTIONS)]
 TROUBLESHOOTING = ROOT / "docs" / "troubleshooting.md"
 _PAGES = ("CONTRIBUTING.md", "examples/sandbox/README.md")
-_DOCS = ("aws.md", "github.md", "reports.md")
+_DOCS = ("aws.md", "github.md", "proof.md", "reports.md")
 OTHERS = [*(ROOT / name for name in _PAGES), *(ROOT / "docs" / name for name in _DOCS)]
 
 # Where the messages are written that a user may see, beside the boot script.
