@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import boto3
 import pytest
 from sandbox.world import World
 
@@ -20,3 +21,13 @@ def world(_world: World) -> Iterator[World]:
     _world.reset()
     yield _world
     _world.reset()
+
+
+@pytest.fixture
+def inside(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """The world, with this process as a step of a job in it: for code that is called directly."""
+    for name, value in world.environment().items():
+        monkeypatch.setenv(name, value)
+    # boto3 keeps its session, and with it the profiles of an environment of before.
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    return world

@@ -75,6 +75,8 @@ _REMEDIES = {
     "ExpiredToken": "the AWS credentials have expired: configure them anew in this job",
     "ExpiredTokenException": "the AWS credentials have expired: configure them anew in this job",
     "RequestExpired": "the AWS credentials have expired, or this machine's clock is wrong",
+    "OperationNotPermitted": "an instance is protected from termination: take the protection away, "
+    "and it can be stopped",
     "Unsupported": "this zone does not offer the type: try another subnet",
 }
 
@@ -101,11 +103,14 @@ def explain(error: ClientError, what: str) -> CloudError:
     else:
         remedy = _REMEDIES.get(code, "")
     text = f"{what}: AWS refused {operation} with {code}: {message}"
+    unknown = _unknown_ids(error)
     return CloudError(
         f"{text}; {remedy}" if remedy else text,
         code,
         denied=code in _DENIED,
-        unknown_ids=_unknown_ids(error),
+        unknown_ids=unknown,
+        # As a word of its own, or at the end of an ARN.
+        named_ids=() if unknown else tuple(re.findall(r"(?<![\w-])i-[0-9a-f]{8,17}\b", message)),
     )
 
 

@@ -15,7 +15,8 @@ from botocore.config import Config
 from runner_fleet import __version__
 from runner_fleet.aws_failures import NO_CREDENTIALS, explained
 from runner_fleet.ec2_checks import Checks
-from runner_fleet.ec2_model import Image, Instance, Launch, Termination
+from runner_fleet.ec2_ending import Ending
+from runner_fleet.ec2_model import Image, Instance, Launch
 from runner_fleet.ec2_offers import Offers
 from runner_fleet.ec2_template import LaunchTemplate, TemplateName
 from runner_fleet.errors import CloudError, InputError
@@ -29,10 +30,13 @@ LAUNCH_PAUSES = (1.0, 2.0, 4.0)
 CONNECT_TIMEOUT = 5.0  # seconds
 READ_TIMEOUT = 30.0  # seconds; RunInstances for many instances takes several
 
+IDS_A_FILTER = 200
+"""Values that one filter of DescribeInstances may have (EC2 API reference, Filter)."""
+
 _NO_LATEST_CONSOLE = ("UnsupportedOperation", "IncorrectInstanceState")
 
 
-class Ec2(Checks, Offers):
+class Ec2(Checks, Ending, Offers):
     """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
 
     def __init__(self, region: str, agent: str = "", patience: float = READ_TIMEOUT) -> None:
@@ -152,10 +156,12 @@ class Ec2(Checks, Offers):
     def instances(self, ids: Iterable[str]) -> dict[str, Instance]:
         """The instances by id. One that EC2 does not know (yet, or any more) is absent."""
         wanted = list(ids)
-        if not wanted:
-            return {}
-        # A filter, not InstanceIds: one unknown id there would fail the whole call.
-        return self.instances_where({"instance-id": wanted})
+        found: dict[str, Instance] = {}
+        for first in range(0, len(wanted), IDS_A_FILTER):
+            # A filter, not InstanceIds: one unknown id there would fail the whole call.
+            some = wanted[first : first + IDS_A_FILTER]
+            found |= self.instances_where({"instance-id": some})
+        return found
 
     def instances_of(self, tag: str, value: str) -> dict[str, Instance]:
         """The instances that carry a tag, by id; EC2 shows terminated ones for about an hour."""
@@ -198,49 +204,3 @@ class Ec2(Checks, Offers):
         with explained(f"console of {instance_id}"):
             reply = self._client.get_console_output(InstanceId=instance_id, Latest=latest)
             return reply.get("Output", "")
-
-    def terminate(self, ids: Iterable[str]) -> Termination:
-        """Terminate instances; those that ended already stay so.
-
-        EC2 terminates none when it does not know one of the ids: the others are tried again
-        without. A policy that permits by tag may deny the whole call for an instance that has
-        ended, whose tags EC2 drops after a while: then those are looked for and left out.
-        """
-        left = list(dict.fromkeys(ids))
-        done = Termination({}, [])
-        looked = False
-        while left:
-            try:
-                with explained("terminate"):
-                    reply = self._client.terminate_instances(InstanceIds=left)
-                    for item in reply["TerminatingInstances"]:
-                        done.before[item["InstanceId"]] = item["PreviousState"]["Name"]
-            except CloudError as error:
-                strangers = [key for key in error.unknown_ids if key in left]
-                if error.denied and not looked:
-                    looked = True
-                    found = self.instances(left)
-                    done.before.update(
-                        (key, item.state) for key, item in found.items() if item.ended
-                    )
-                    left = [key for key in left if key not in done.before]
-                    strangers = [key for key in left if key not in found]
-                    if not strangers and not done.before:
-                        raise
-                elif not strangers:
-                    raise
-                done.unknown.extend(strangers)
-                left = [key for key in left if key not in strangers]
-            else:
-                break
-        return done
-
-    def wait_terminated(self, ids: Sequence[str], timeout: float) -> None:
-        """Return when all are terminated; `CloudError` after `timeout` seconds."""
-        delay = 5
-        waiter = self._client.get_waiter("instance_terminated")
-        with explained("wait"):
-            waiter.wait(
-                Filters=[{"Name": "instance-id", "Values": list(ids)}],
-                WaiterConfig={"Delay": delay, "MaxAttempts": max(1, int(timeout) // delay)},
-            )

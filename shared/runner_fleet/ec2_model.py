@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner_fleet.ec2_template import LaunchTemplate
 from runner_fleet.ec2_volumes import Volumes
+from runner_fleet.errors import CloudError
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2.type_defs import InstanceTypeDef, RunInstancesRequestTypeDef
@@ -188,3 +189,4 @@ class Termination:
 
     before: dict[str, str]  # instance id to the state it was in
     unknown: list[str]  # ids that EC2 does not know (yet, or any more)
+    refused: list[CloudError]  # why others were not terminated

@@ -7,10 +7,11 @@ holds a secret. The edge (`action.py`) prints each line as one `::error::` and e
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from runner_fleet.masking import redacted
 
 _UNSURE_CODES = frozenset(
     {"", "InternalError", "InternalFailure", "Unavailable", "ServiceUnavailable"}
@@ -29,7 +30,7 @@ class FleetError(Exception):
     exit_code = 1
 
     def __init__(self, *messages: str) -> None:
-        self.lines = tuple(redact(" ".join(message.split())) for message in messages)
+        self.lines = tuple(redacted(" ".join(message.split())) for message in messages)
         super().__init__("; ".join(self.lines))
 
 
@@ -71,7 +72,8 @@ class CloudError(FleetError):
 
     `code` is EC2's error code, empty when there was no reply. `transient`: the same call may well
     work in a while. `unsure`: a call that writes may have taken effect all the same, at this try
-    or an earlier one. `denied`: a permission is missing. `unknown_ids`: ids EC2 does not know.
+    or an earlier one. `denied`: a permission is missing. `unknown_ids`: ids EC2 does not know;
+    `named_ids`: instances that it names as the reason for another refusal.
     """
 
     def __init__(
@@ -81,10 +83,12 @@ class CloudError(FleetError):
         *,
         denied: bool = False,
         unknown_ids: tuple[str, ...] = (),
+        named_ids: tuple[str, ...] = (),
     ) -> None:
         self.code = code
         self.denied = denied
         self.unknown_ids = unknown_ids
+        self.named_ids = named_ids
         # A bare HTTP status stands where the reply was not EC2's own.
         unclear = code in _UNSURE_CODES or code.isdigit()
         self.transient = unclear or code in _BUSY_CODES
@@ -102,11 +106,6 @@ class Cancelled(BaseException):
     def __init__(self, signal_number: int) -> None:
         self.exit_code = 128 + signal_number
         super().__init__(signal_number)
-
-
-def redact(text: str) -> str:
-    """The text without user names and passwords in URLs."""
-    return re.sub(r"(\w://)[^/@\s]+@", r"\1***@", text)
 
 
 def internal_error(error: Exception) -> str:

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 REPOSITORY, ORGANIZATION, ENTERPRISE = "repos", "orgs", "enterprises"
 """What a scope begins with: GitHub's API has the same runner endpoints below each."""
 
+REPOSITORY_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,38}/[A-Za-z0-9._-]{1,100}"
+"""owner/name. Owners that an enterprise manages have an underscore (docs.github.com, Enterprise
+Managed Users, "Username considerations for external authentication")."""
+
 
 @dataclass(frozen=True)
 class AppKey:

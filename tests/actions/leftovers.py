@@ -6,7 +6,7 @@ import boto3
 from sandbox.world import REPOSITORY, World
 
 
-def launch(world: World, region: str = "us-east-1", **tags: str) -> str:
+def launch(world: World, region: str = "us-east-1", zone: str = "", **tags: str) -> str:
     """An instance with tags of start-runner's, `run_id` for `runner-fleet:run-id`; its id."""
     # A session of its own: the common one remembers the environment of its first use.
     ec2 = boto3.Session().client(
@@ -19,7 +19,13 @@ def launch(world: World, region: str = "us-east-1", **tags: str) -> str:
     image = ec2.describe_images(
         Owners=["amazon"], Filters=[{"Name": "architecture", "Values": ["x86_64"]}]
     )["Images"][0]["ImageId"]
-    values = {"repository": REPOSITORY, "run_repository": REPOSITORY, "run_attempt": "1"} | tags
+    values = {
+        "repository": REPOSITORY,
+        "run_repository": REPOSITORY,
+        "run_attempt": "1",
+        "job": "start-aws-runner",
+        "fleet_id": "1-1-start-aws-runner-ab12cd99",
+    } | tags
     named = [
         {"Key": f"runner-fleet:{name.replace('_', '-')}", "Value": value}
         for name, value in values.items()
@@ -29,6 +35,7 @@ def launch(world: World, region: str = "us-east-1", **tags: str) -> str:
         InstanceType="g4dn.xlarge",
         MinCount=1,
         MaxCount=1,
+        Placement={"AvailabilityZone": zone} if zone else {},
         TagSpecifications=[{"ResourceType": "instance", "Tags": named}],  # type: ignore[misc, list-item]
     )
     ec2.close()

@@ -40,6 +40,17 @@ def test_a_broken_console_does_not_keep_it_from_registering(host: Host) -> None:
     assert len(host.calls("config.sh")) == 1
 
 
+def test_it_registers_for_one_job_under_a_name_that_no_other_instance_has(host: Host) -> None:
+    host.run()
+
+    (call,) = host.calls("config.sh")
+    assert call == (
+        "config.sh --unattended --ephemeral --replace --disableupdate --no-default-labels "
+        "--url https://github.com/o/r --token AREGISTRATIONTOKEN "
+        "--name runner-aaaaaaa1-i-0123456789abcdef0 --labels runner-aaaaaaa1"
+    )
+
+
 def test_the_runner_has_pipes_as_ever_though_the_console_is_guarded(host: Host) -> None:
     host.runner("yes | head -1; echo ${PIPESTATUS[0]}")
 

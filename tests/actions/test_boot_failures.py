@@ -247,7 +247,7 @@ def test_apt_waits_for_the_lock_instead_of_failing(host: Host) -> None:
             "[runner-too-old]: ",
         ),
         ("mkdir _diag; echo no >_diag/Runner_1.log", "[registration-failed]: "),
-        (f"mkdir _diag; echo '{GONE}' >_diag/Runner_1.log", "[token-rejected]: "),
+        (f"mkdir _diag; echo '{GONE}' >_diag/Runner_1.log", "[registration-removed]: "),
     ],
 )
 def test_a_runner_that_ends_before_it_listens_has_a_cause(host: Host, run: str, error: str) -> None:

@@ -154,3 +154,15 @@ def test_a_just_in_time_runner_is_not_configured(host: Host) -> None:
     assert host.calls("run.sh") == ["run.sh --jitconfig ENCODED"]
     assert host.errors() == []
     assert "ENCODED" not in console
+
+
+def test_a_just_in_time_registration_that_vanished_is_named(host: Host) -> None:
+    """GitHub removes one that waited for too long, for its instance or for a job."""
+    gone = "Failed to create a session. The runner registration has been deleted from the server"
+    host.runner(run=f"mkdir -p _diag; echo '{gone}' >_diag/Runner_1.log; exit 1")
+
+    host.run(jit_config="ENCODED")
+
+    (line,) = host.errors()
+    assert line.startswith("[registration-removed]: GitHub removed the registration: it was used")
+    assert host.calls()[-1] == "shutdown -h now"

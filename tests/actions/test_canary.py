@@ -6,12 +6,14 @@ The harness looks through every run of every test (canary.py); here are runs tha
 from __future__ import annotations
 
 import pytest
+from runner_fleet.errors import InputError
 from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, World
 
 from tests.actions.canary import Canaries
 from tests.actions.harness import Actions
 from tests.actions.test_start import INPUTS, assert_nothing_left
+from tests.static.test_action_contract import ENVIRONMENT, PARSERS, VALUES
 
 PAT = "canary-pat-0123456789abcdefghij"
 PLANTED = {
@@ -21,7 +23,10 @@ PLANTED = {
     "AWS_SESSION_TOKEN": "canary-session-token",
     "HTTPS_PROXY": "http://user:canary-proxy-password@127.0.0.1:9",
 }
-SCRIPT = {"pre_runner_script": "export SECRET=canary-in-the-script"}
+SCRIPT = {
+    "pre_runner_script": "export SECRET=canary-in-the-script",
+    "aws_user_data_extra": "#!/bin/sh\nexport SECRET=canary-in-the-extra-part\n",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +39,7 @@ def test_a_start_and_a_stop_show_no_secret(actions: Actions, world: World) -> No
     assert started.status == 0, started.log
     (script,) = world.ec2.user_data.values()
     assert "canary-in-the-script" in script
+    assert "canary-in-the-extra-part" in script
     stopped = actions.run("stop-runner", {"fleet_id": started.outputs["fleet_id"]}, PLANTED)
     assert stopped.status == 0, stopped.log
     assert_nothing_left(world)
@@ -56,7 +62,7 @@ def test_a_start_that_fails_shows_no_secret(actions: Actions, world: World, faul
 
 
 def test_a_start_that_shows_a_console_shows_no_secret(actions: Actions, world: World) -> None:
-    script = {"pre_runner_script": "SECRET=canary-in-the-script\nset -x\nexit 7"}
+    script = SCRIPT | {"pre_runner_script": "SECRET=canary-in-the-script\nset -x\nexit 7"}
     result = actions.run("start-runner", INPUTS | script, PLANTED)
     assert result.status == 1
     assert_nothing_left(world)
@@ -89,3 +95,31 @@ def test_a_secret_that_shows_is_found_wherever_it_is(actions: Actions, world: Wo
         for secret in ("canary-pat", token):
             assert canaries.leaks(world, {place: f"so {secret}!"}) == [place]
     assert canaries.leaks(world, {"log": f"::add-mask::{token}\nso innocent"}) == []
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        f"ghp_{'canary' * 6}",
+        f"ghs_{'canary' * 6}",
+        f"github_pat_{'canary' * 13}",
+        "AKIACANARYCANARY2345",
+        "https://me:canary-password@example.com",
+        f"text {'ghp_'}{'canary' * 6} text",
+    ],
+)
+@pytest.mark.parametrize("action", PARSERS)
+def test_a_secret_in_a_wrong_input_is_refused_without_being_quoted(
+    action: str, secret: str
+) -> None:
+    refused = 0
+    for name in VALUES[action]:
+        for text in (secret, f'["{secret}"]', f'{{"{secret}": "{secret}"}}'):
+            try:
+                PARSERS[action]({**VALUES[action], name: text}, ENVIRONMENT)
+            except InputError as error:
+                refused += 1
+                said = " ".join(error.lines).lower()
+                assert "canary" not in said, name
+                assert "password" not in said.replace("user and password", ""), name
+    assert refused >= len(VALUES[action])

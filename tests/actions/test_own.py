@@ -20,6 +20,7 @@ from tests.faults.gate import Gate
 
 CALL, OTHER_CALL = "Run Matrix Test (g4dn.xlarge)", "Run Matrix Test (g4dn.2xlarge)"
 STOP = "GitHub Actions 3"
+OWN = {"RUNNER_NAME": STOP, "GITHUB_JOB": "stop-aws-runner"}
 JOBS = [
     (f"{CALL} / start-aws-runner", "GitHub Actions 1", "completed"),
     (f"{OTHER_CALL} / start-aws-runner", "GitHub Actions 2", "completed"),
@@ -30,7 +31,7 @@ JOBS = [
 
 def search(world: World, run_id: str, monkeypatch: pytest.MonkeyPatch, token: str = TOKEN) -> Own:
     """A search in this process, without its pauses."""
-    environ = world.environment() | {"GITHUB_RUN_ID": run_id, "RUNNER_NAME": STOP, "GH_PAT": token}
+    environ = world.environment() | OWN | {"GITHUB_RUN_ID": run_id, "GH_PAT": token}
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     github = GitHub(token, REPOSITORY, world.github.url)
@@ -57,7 +58,7 @@ def test_a_killed_start_without_outputs_is_cleaned_up_and_its_sibling_lives(
     other_attempt = launch(world, run_id=run_id, run_attempt="2", started_by="GitHub Actions 1")
     world.github.add_runner(REPOSITORY, f"runner-sibling0-{sibling}", ["runner-sibling0"])
     assert len(live(world)) == 4
-    result = actions.run("stop-runner", {}, {"GITHUB_RUN_ID": run_id, "RUNNER_NAME": STOP})
+    result = actions.run("stop-runner", {}, OWN | {"GITHUB_RUN_ID": run_id})
     assert result.status == 0, result.log
     assert "2 instances terminated" in result.log
     assert f"{sibling}: of another job of this run; left alone" in result.log
@@ -69,7 +70,7 @@ def test_an_instance_that_cannot_be_attributed_is_left_with_one_warning(
     actions: Actions, world: World
 ) -> None:
     instance = launch(world, run_id="77", started_by="GitHub Actions 1")
-    result = actions.run("stop-runner", {}, {"RUNNER_NAME": STOP})
+    result = actions.run("stop-runner", {}, OWN)
     assert result.status == 0, result.log
     (warning,) = [line for line in result.log.splitlines() if line.startswith("::warning")]
     assert f"{instance}: of this run, but maybe not of this job; left alone" in warning
@@ -88,7 +89,7 @@ def test_without_a_region_there_is_a_notice_and_no_call(actions: Actions, world:
 def test_ec2_that_cannot_be_asked_is_a_failure(actions: Actions, world: World) -> None:
     fault = Fault("DescribeInstances$", status=403, code="UnauthorizedOperation", times=None)
     world.faults.add(fault)
-    result = actions.run("stop-runner", {}, {"RUNNER_NAME": STOP})
+    result = actions.run("stop-runner", {}, OWN)
     assert result.status == 1
     (line,) = result.errors
     assert line.startswith("us-east-1: instances: AWS refused DescribeInstances")

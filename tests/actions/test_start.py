@@ -294,6 +294,29 @@ def test_a_github_that_fails_all_the_time_is_named_in_the_timeout(
     assert live(world) == []
 
 
+@pytest.mark.parametrize(
+    ("status", "says"), [(401, "GitHub does not accept the token in GH_PAT"), (404, "GitHub ans")]
+)
+def test_a_token_that_is_refused_meanwhile_is_not_taken_for_an_absent_runner(
+    actions: Actions, world: World, status: int, says: str
+) -> None:
+    world.faults.add(Fault(r"GET .*/actions/runners$", status=status))
+    result = actions.run("start-runner", INPUTS)
+    assert result.status == 1
+    (line,) = result.errors
+    assert line.startswith(says)
+    assert_nothing_left(world)
+
+
+def test_instances_that_ec2_does_not_show_yet_are_waited_for(
+    actions: Actions, world: World
+) -> None:
+    world.faults.add(Fault("DescribeInstances$", when="stale", stale_seconds=60.0, times=2))
+    result = actions.run("start-runner", INPUTS)
+    assert result.status == 0, result.log
+    assert world.faults.all() == []
+
+
 def test_a_log_that_nobody_reads_any_more_keeps_no_machine_alive(
     actions: Actions, world: World
 ) -> None:

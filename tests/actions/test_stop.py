@@ -6,6 +6,9 @@ import json
 import signal
 
 import pytest
+from runner_fleet.ec2 import Ec2
+from runner_fleet.provisioning.options.stop import stop_options
+from runner_fleet.provisioning.stop import Stop
 from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, World
 
@@ -149,6 +152,44 @@ def test_a_fleet_that_is_not_visible_yet_is_found(actions: Actions, world: World
     result = actions.run("stop-runner", {"fleet_id": outputs["fleet_id"]})
     assert result.status == 0, result.log
     assert_nothing_left(world)
+
+
+def test_a_fleet_that_becomes_visible_little_by_little_is_found(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its start was killed: nobody knows how many there are."""
+    fleet = "77-1-start-ab12cd34"
+    environ = world.environment() | {"GH_PAT": ""}
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) < 3:
+            launch(world, fleet_id=fleet)
+
+    options = stop_options({"fleet_id": fleet}, environ)
+    ec2 = {"us-east-1": Ec2("us-east-1")}
+    taken = Stop(options, None, ec2, lambda _line: None, sleep=sleep).take_back()
+    assert (len(taken.terminated), taken.ended_before) == (2, [])
+    assert pauses == [0.0, 2.0, 4.0]
+    assert live(world) == []
+    assert world.calls.count("TerminateInstances") == 2
+
+
+def test_a_region_or_account_that_is_the_wrong_one_is_noticed(
+    actions: Actions, world: World
+) -> None:
+    """An hour after its end EC2 knows an instance no more; but then no runner is online."""
+    outputs = start(actions)
+    (instance,) = live(world)
+    inputs = {"instance_mapping": outputs["mapping"], "aws_region_name": "eu-west-1"}
+    result = actions.run("stop-runner", inputs)
+    assert result.status == 1
+    (line,) = result.errors
+    assert line.startswith(f"{instance}: EC2 does not know this instance, but its runner ")
+    assert "aws_region_name" in line
 
 
 def test_a_fleet_that_is_nowhere_is_success_and_said(actions: Actions, world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from runner_fleet.ec2 import Ec2
@@ -19,19 +19,20 @@ from tests.actions.harness import Actions
 from tests.actions.leftovers import launch, over, under_way
 from tests.actions.test_start import live
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
 Sweep = Callable[..., Swept]
 HOURS = 2 * 3600.0
 
 
 @pytest.fixture
-def sweep(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sweep]:
+def sweep(inside: World) -> Iterator[Sweep]:
     """A sweep in this process two hours later, without its pauses."""
-    for name, value in world.environment().items():
-        monkeypatch.setenv(name, value)
     clients = []
 
     def sweep(*regions: str, token: str = TOKEN, **options: Any) -> Swept:
-        github = GitHub(token, REPOSITORY, world.github.url)
+        github = GitHub(token, REPOSITORY, inside.github.url)
         clients.append(github)
         limit = options.get("region_timeout", 60.0)
         arguments: dict[str, Any] = {
@@ -204,6 +205,61 @@ def test_runs_that_cannot_be_read_prove_nothing(world: World, sweep: Sweep) -> N
         (refused, "its run cannot be read", "left"),
     ]
     assert live(world) == [hidden, refused]
+
+
+def test_a_runner_that_got_a_job_meanwhile_keeps_its_instance(world: World, sweep: Sweep) -> None:
+    """Jobs of other runs may ask for labels of the user's own."""
+    run_id = over(world)
+    instance, orphan = launch(world, run_id=run_id), launch(world, run_id=run_id)
+    runner = world.github.add_runner(REPOSITORY, f"runner-ab12cd34-{instance}", ["gpu"])
+
+    def with_jobs(application: WSGIApplication) -> WSGIApplication:
+        def answer(environ: Any, start_response: Any) -> Any:
+            if environ["PATH_INFO"].endswith(f"/actions/runs/{run_id}"):
+                world.github.set_runner(runner.id, busy=True)
+            return application(environ, start_response)
+
+        return answer
+
+    world.intercept(with_jobs)
+    swept = sweep()
+    world.intercept(lambda application: application)
+    assert rows(swept) == [
+        (instance, "its run is completed, but its runner has a job", "left"),
+        (orphan, "its run is completed", "terminated"),
+    ]
+    assert live(world) == [instance]
+
+
+@pytest.mark.parametrize("skip", [0, 1], ids=["at first", "before the end"])
+@pytest.mark.parametrize("status", [401, 403, 404, 500])
+def test_nothing_ends_when_the_runners_cannot_be_listed(
+    world: World, sweep: Sweep, skip: int, status: int
+) -> None:
+    instance = launch(world, run_id=over(world))
+    path = f"GET /repos/{REPOSITORY}/actions/runners$"
+    world.faults.add(Fault(path, status=status, skip=skip, times=None))
+    swept = sweep()
+    assert rows(swept) == [
+        (instance, "its run is completed, but its runner may have a job", "left")
+    ]
+    assert len(swept.problems) >= 1
+    assert live(world) == [instance]
+
+
+def test_removals_that_are_refused_one_after_another_are_given_up(
+    world: World, sweep: Sweep
+) -> None:
+    for number in range(20):
+        name = f"runner-aaaaaaaa-i-{number:017x}"
+        world.github.add_runner(REPOSITORY, name, ["x"], status="offline")
+    path = f"DELETE /repos/{REPOSITORY}/actions/runners/"
+    world.faults.add(Fault(path, status=403, times=None))
+    swept = sweep()
+    assert [row.outcome for row in swept.rows] == ["**NOT removed**"] * 20
+    assert len(swept.problems) == 4
+    assert swept.problems[-1].startswith("GitHub refuses one removal after another")
+    assert world.calls.count(path) == 3
 
 
 def test_a_sweep_tells_by_default_and_ends_when_told(actions: Actions, world: World) -> None:

@@ -156,9 +156,7 @@ def compare(bench: Bench, world: World, counts: Sequence[int], python: str | Non
     print("\nAPI calls and wall time of a start and a stop, by number of runners N")
     print("after: seconds from the moment the last runner is online until the start has returned")
     if python is not None:
-        print(
-            "OMSF: gha-runner of PyPI, with a provider that asks EC2 what OMSF's start action asks"
-        )
+        print("OMSF: gha-runner of PyPI; its provider asks EC2 what OMSF's start action asks")
         print("[1 : x]: what OMSF's takes for one of ours. An instance of the sandbox boots in 1 s")
     print(f"\n{HEADING}")
     for count in counts:

@@ -1,9 +1,8 @@
 """A start and a stop with OMSF's published library: `gha_runner` of PyPI, its own flow.
 
 The library ships no provider for AWS, and OMSF's start action, which has one, is not on PyPI. So
-the provider is here: it asks EC2 what that action asks, which is one RunInstances for each
-instance, the waiter `instance_running`, and to stop one TerminateInstances and the waiter
-`instance_terminated`.
+the provider is here: it asks EC2 what that action asks, which is one RunInstances an instance, the
+waiter `instance_running`, and to stop one TerminateInstances and the waiter `instance_terminated`.
 
 Arguments: `start N`, or `stop` with a mapping on standard input. A start writes its mapping to
 standard output, where the library tells its progress, too: it is the last line.

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-import yaml
 from sandbox.world import REPOSITORY
 
-from tests.actions.harness import ROOT
 from tests.faults.scene import COUNT, Scene, outputs_of, stop_inputs
 
 START = {
@@ -18,6 +15,7 @@ START = {
     "aws_home_dir": "/home/ubuntu",
     "instance_count": str(COUNT),
     "gh_timeout": "20",
+    "capacity_timeout": "5",
 }
 SWEEP = {
     "sweep": "orphans",
@@ -31,7 +29,8 @@ SWEEP = {
 class Row:
     """An action as it is struck. `prepare` makes what it works on, and gives its inputs.
 
-    `only` names the calls by which it differs from the rows before; empty: all.
+    `only` names the calls by which it differs from the rows before; empty: all. `unheard`: its
+    outputs do not reach the stop job.
     """
 
     name: str
@@ -39,15 +38,7 @@ class Row:
     prepare: Callable[[Scene], dict[str, str]]
     only: tuple[str, ...] = ()
     fails: bool = False  # also undisturbed
-
-
-def declares(action: str, name: str) -> bool:
-    """Whether an action has an input."""
-    contract: dict[str, Any] = yaml.safe_load((ROOT / action / "action.yml").read_text("utf-8"))
-    return name in contract["inputs"]
-
-
-CAN_SWEEP = declares("stop-runner", "sweep")
+    unheard: bool = False
 
 
 def _failing_start(scene: Scene) -> dict[str, str]:
@@ -72,12 +63,15 @@ def _sweep(scene: Scene) -> dict[str, str]:
     return SWEEP
 
 
+_JIT = ("POST runners/generate-jitconfig", "RunInstances")
 _TAKING_BACK = ("TerminateInstances", "GET runners", "DELETE runners/{id}")
 
 ROWS = [
     Row("start", "start-runner", lambda _: START),
+    Row("start-unheard", "start-runner", lambda _: START, ("RunInstances",), unheard=True),
+    Row("start-jit", "start-runner", lambda _: START | {"registration": "jit"}, _JIT),
     Row("failing-start", "start-runner", _failing_start, _TAKING_BACK, fails=True),
     Row("stop", "stop-runner", _stop),
     Row("stop-by-id", "stop-runner", _stop_by_id, ("DescribeInstances",)),
-    *([Row("sweep", "stop-runner", _sweep)] if CAN_SWEEP else []),
+    Row("sweep", "stop-runner", _sweep),
 ]

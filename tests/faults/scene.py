@@ -11,12 +11,24 @@ from typing import TYPE_CHECKING
 from runner_fleet.provisioning.identity import Caller, Fleet, runner_name
 from sandbox.world import REPOSITORY, World
 
+from tests.actions.leftovers import workflow_run
+
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
 
 ELSEWHERE = "octo-org/other-project"
 JOB = "start-aws-runner"
 COUNT = 3  # instances of each fleet that is struck
+OUR_RUNNER, TWINS_RUNNER, STOPS_RUNNER = (f"GitHub Actions {number}" for number in (1, 2, 3))
+OUR_CALL, TWINS_CALL = "Run Matrix Test (g4dn.xlarge)", "Run Matrix Test (g4dn.2xlarge)"
+JOBS = [
+    (f"{OUR_CALL} / {JOB}", OUR_RUNNER, "completed"),
+    (f"{OUR_CALL} / stop-aws-runner", STOPS_RUNNER, "in_progress"),
+    (f"{TWINS_CALL} / {JOB}", TWINS_RUNNER, "completed"),
+    (f"{TWINS_CALL} / test", "runner-zz000000", "in_progress"),
+]
+"""Of our run, as GitHub lists them when its stop job runs: name, runner, status."""
+
 OWN_SERVER = "build-server-1"
 """A runner of somebody's own: registered, switched off, and no instance at all."""
 
@@ -47,17 +59,19 @@ class Scene:
         self.world.reset()
         github = self.world.github
         github.add_repository(ELSEWHERE)
-        self.run_id = github.add_run(REPOSITORY, status="in_progress").id
+        self.run_id = int(workflow_run(self.world, *JOBS))
         other = github.add_run(REPOSITORY, status="in_progress").id
         elsewhere = github.add_run(ELSEWHERE, status="in_progress").id
         github.add_runner(REPOSITORY, OWN_SERVER, ["self-hosted"], status="offline")
-        self.twin = self.fleet(REPOSITORY, self.run_id, 1)
+        self.twin = self.fleet(REPOSITORY, self.run_id, 1, TWINS_RUNNER)
         self.strangers = [self.fleet(REPOSITORY, other, 1), self.fleet(ELSEWHERE, elsewhere, 1)]
         self.world.calls.clear()
 
-    def fleet(self, repository: str, run_id: int, count: int) -> Machines:
+    def fleet(
+        self, repository: str, run_id: int, count: int, starter: str = OUR_RUNNER
+    ) -> Machines:
         """A fleet as start-runner leaves it, its runners online."""
-        caller = Caller(repository, str(run_id), "1", JOB)
+        caller = Caller(repository, str(run_id), "1", JOB, starter)
         fleet = Fleet.create(caller, repository, count, self._labels)
         self.world.ec2.rules.boot(never=True, times=count)
         tags = [{"Key": key, "Value": value} for key, value in fleet.tags().items()]
@@ -81,9 +95,11 @@ class Scene:
 
     def end_run(self) -> None:
         """Our run is over: what it left is an orphan."""
-        self.world.github.queue_job(
-            REPOSITORY, self.run_id, JOB, [], status="completed", conclusion="failure"
-        )
+        github = self.world.github
+        for job in github.jobs(REPOSITORY):
+            if job.run_id == self.run_id:
+                github.set_job(job.id, status="completed", conclusion="failure")
+        github.close_run(self.run_id)
 
     def lose_connections(self) -> None:
         """Time passes: GitHub notices which runners' instances have ended."""
@@ -93,8 +109,10 @@ class Scene:
             if runner.name != OWN_SERVER and not runner.name.endswith(tuple(live)):
                 self.world.github.set_runner(runner.id, status="offline")
 
-    def environment(self) -> dict[str, str]:
-        return {"GITHUB_RUN_ID": str(self.run_id), "GITHUB_JOB": JOB}
+    def environment(self, action: str) -> dict[str, str]:
+        """Of a step of our run; each of its jobs has a runner of its own."""
+        runner = OUR_RUNNER if action == "start-runner" else STOPS_RUNNER
+        return {"GITHUB_RUN_ID": str(self.run_id), "GITHUB_JOB": JOB, "RUNNER_NAME": runner}
 
     def our_instances(self) -> list[str]:
         """Those that live."""

@@ -15,7 +15,7 @@ from tests.actions.harness import Actions, Result, Running
 from tests.faults.calls import pattern_of
 from tests.faults.gate import Gate
 from tests.faults.points import SIGNALS, Point, kind_of
-from tests.faults.rows import CAN_SWEEP, ROWS, SWEEP, Row
+from tests.faults.rows import ROWS, SWEEP, Row
 from tests.faults.scene import Scene, stop_inputs
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Campaign:
         scene = self.scene()
         inputs = row.prepare(scene)
         self._world.calls.clear()
-        return self._actions.run(row.action, inputs, scene.environment()), scene
+        return self._actions.run(row.action, inputs, scene.environment(row.action)), scene
 
     def strike(self, point: Point) -> Outcome:
         began = time.monotonic()
@@ -79,7 +79,7 @@ class Campaign:
         self, point: Point, outcome: Outcome, row: Row, inputs: dict[str, str], scene: Scene
     ) -> Result:
         self._gate.close_at(point.call, point.number - 1, point.moment)
-        running = self._actions.begin(row.action, inputs, scene.environment())
+        running = self._actions.begin(row.action, inputs, scene.environment(row.action))
         outcome.reached = self._gate.signal(running, SIGNALS[point.what])
         self._kill_when_late(running)
         return running.result()
@@ -99,7 +99,7 @@ class Campaign:
         self._world.faults.add(fault)
         before = fault.times
         try:
-            result = self._actions.run(row.action, inputs, scene.environment())
+            result = self._actions.run(row.action, inputs, scene.environment(row.action))
         finally:
             outcome.reached = fault.skip == 0 and (before is None or fault.times != before)
             self._world.faults.clear()
@@ -115,19 +115,18 @@ class Campaign:
         """What a workflow does: its stop job, and when the run is over, the sweep on a schedule."""
         if row.name != "sweep":
             again = inputs if row.action == "stop-runner" else stop_inputs(struck.outputs)
-            self._follow("stop", outcome, again, scene)
-            left = scene.left()
+            self._follow("stop", outcome, {} if row.unheard else again, scene)
+            outcome.left_to_sweep = scene.left()
             outcome.lost += scene.harmed(run_is_over=False)
             scene.end_run()
-            (outcome.left_to_sweep if CAN_SWEEP else outcome.lost).extend(left)
-        if CAN_SWEEP:
-            scene.lose_connections()
-            self._follow("sweep", outcome, SWEEP, scene)
-            outcome.lost += scene.left()
-            outcome.lost += scene.harmed(run_is_over=True)
+        self._gate.settle()
+        scene.lose_connections()
+        self._follow("sweep", outcome, SWEEP, scene)
+        outcome.lost += scene.left()
+        outcome.lost += scene.harmed(run_is_over=True)
 
     def _follow(self, name: str, outcome: Outcome, inputs: dict[str, str], scene: Scene) -> None:
-        result = self._actions.run("stop-runner", inputs, scene.environment())
+        result = self._actions.run("stop-runner", inputs, scene.environment("stop-runner"))
         outcome.logs.append(f"{name}: exit status {result.status}\n{result.log}")
         if result.status != 0:
             outcome.lost.append(f"the {name} after it failed")

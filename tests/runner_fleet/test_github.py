@@ -93,10 +93,10 @@ def test_an_unchanged_list_costs_no_rate_limit(github: GitHub, world: World) -> 
 
 
 def test_a_thousand_runners_are_listed_in_pages_of_a_hundred(github: GitHub, world: World) -> None:
-    for number in range(250):
+    for number in range(1000):
         world.github.add_runner(REPOSITORY, f"runner-{number}", ["a"])
-    assert len(github.runners()) == 250
-    assert len(world.calls.all("github")) == 3
+    assert len(github.runners()) == 1000
+    assert len(world.calls.all("github")) == 10
 
 
 def test_labels_are_compared_without_regard_to_case(github: GitHub, world: World) -> None:

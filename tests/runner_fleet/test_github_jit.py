@@ -92,6 +92,16 @@ def test_what_github_says_of_wrong_labels_is_quoted_with_its_limits(github: GitH
     )
 
 
+def test_a_full_group_is_said_to_be_full(github: GitHub, world: World) -> None:
+    """As GitHub words it in ggml-org/llama.cpp#7893."""
+    full = "Invalid Argument - Runner group 1 has reached max limit of 10000 runners."
+    world.faults.add(Fault(JIT, status=422, message=full))
+    with pytest.raises(GitHubError) as caught:
+        github.jit_config("one", ["a"])
+    assert f"422 ({full.rstrip('.')}" in str(caught.value)
+    assert "a runner group at most 10,000 runners: remove old ones" in str(caught.value)
+
+
 def test_a_group_is_found_by_its_name(of_organization: GitHub, world: World) -> None:
     gpu = groups.add(world.github.state, ORG, "gpu", [REPOSITORY])
     number = group_id(of_organization, "gpu")

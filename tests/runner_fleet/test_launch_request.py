@@ -77,6 +77,15 @@ def test_the_root_volume_is_what_was_asked_for() -> None:
     ]
 
 
+def test_throughput_is_asked_of_the_root_volume_only() -> None:
+    asked = Volumes(size=100, iops=6000, throughput=500)
+    fixed = {"DeleteOnTermination": True, "Encrypted": True}
+    assert [item["Ebs"] for item in volumes(asked)] == [
+        {**fixed, "VolumeSize": 100, "VolumeType": "gp3", "Iops": 6000, "Throughput": 500},
+        fixed,
+    ]
+
+
 def test_encryption_can_be_left_to_image_and_account_but_a_key_encrypts() -> None:
     assert not [item for item in volumes(Volumes(encrypted=False)) if "Encrypted" in item["Ebs"]]
     with_key = volumes(Volumes(encrypted=False, kms_key="alias/runners"))

@@ -17,8 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ACTIONS = sorted(file.parent.name for file in ROOT.glob("*/action.yml"))
 READMES = [ROOT / "README.md", *(ROOT / action / "README.md" for action in ACTIONS)]
 TROUBLESHOOTING = ROOT / "docs" / "troubleshooting.md"
-_PAGES = ("CONTRIBUTING.md", "docs/aws.md", "docs/github.md", "examples/sandbox/README.md")
-OTHERS = [ROOT / name for name in _PAGES]
+_PAGES = ("CONTRIBUTING.md", "examples/sandbox/README.md")
+_DOCS = ("aws.md", "github.md", "reports.md")
+OTHERS = [*(ROOT / name for name in _PAGES), *(ROOT / "docs" / name for name in _DOCS)]
 
 # Where the messages are written that a user may see, beside the boot script.
 ACTION_SOURCES = [*(ROOT / "shared" / "runner_fleet").rglob("*.py"), *ROOT.glob("*/main.py")]

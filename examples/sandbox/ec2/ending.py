@@ -10,6 +10,9 @@ from sandbox.ec2.lifecycle import Lifecycle
 from sandbox.ec2.records import CODES
 from sandbox.ec2.wire import Reply, Request
 
+MOST = 1000
+"""Instances that one call may name (EC2 API reference, TerminateInstances)."""
+
 
 class Ending:
     """The calls that end instances, or bring stopped ones back."""
@@ -20,13 +23,7 @@ class Ending:
     def terminate(self, request: Request) -> Reply:
         asked = self._asked(request)
         with self._lifecycle.lock:
-            for instance_id in asked:
-                if str(self._model(instance_id).disable_api_termination).lower() == "true":
-                    raise Ec2Error(
-                        "OperationNotPermitted",
-                        f"The instance '{instance_id}' may not be terminated. Modify its "
-                        "'disableApiTermination' instance attribute and try again.",
-                    )
+            self._respect_protection(asked)
             before = {instance_id: self._model(instance_id).state for instance_id in asked}
             self._lifecycle.terminate(asked)
             after = {
@@ -34,6 +31,28 @@ class Ending:
                 for instance_id, state in before.items()
             }
         return _changed("TerminateInstances", before, after)
+
+    def _respect_protection(self, asked: list[str]) -> None:
+        """One protected instance saves all that were asked for in its zone, and no others.
+
+        EC2 API reference, TerminateInstances.
+        """
+        zones: dict[str, list[str]] = {}
+        for instance_id in asked:
+            zones.setdefault(self._lifecycle.records[instance_id].facts.zone, []).append(
+                instance_id
+            )
+        protected = [key for key in asked if _is_protected(self._model(key))]
+        if not protected:
+            return
+        for here in zones.values():
+            if not any(key in here for key in protected):
+                self._lifecycle.terminate(here)
+        raise Ec2Error(
+            "OperationNotPermitted",
+            f"The instance '{protected[0]}' may not be terminated. Modify its "
+            "'disableApiTermination' instance attribute and try again.",
+        )
 
     def stop(self, request: Request) -> Reply:
         asked = self._asked(request)
@@ -64,6 +83,8 @@ class Ending:
         asked = list(dict.fromkeys(request.listed("InstanceId")))
         if not asked:
             raise Ec2Error("MissingParameter", "The request must contain the parameter InstanceId")
+        if len(asked) > MOST:
+            raise Ec2Error("InvalidParameterValue", f"At most {MOST} instance ids are allowed")
         filters.check_instance_ids(asked, self._lifecycle.known(request.region))
         if request.flag("DryRun"):
             raise would_have_succeeded()
@@ -71,6 +92,10 @@ class Ending:
 
     def _model(self, instance_id: str) -> Any:
         return self._lifecycle.records[instance_id].model
+
+
+def _is_protected(model: Any) -> bool:
+    return str(model.disable_api_termination).lower() == "true"
 
 
 def _changed(operation: str, before: dict[str, str], after: dict[str, str]) -> Reply:

@@ -12,6 +12,9 @@ from sandbox.ec2.wire import listed, structures
 
 _INSTANCE_ID = re.compile(r"i-([0-9a-f]{8}|[0-9a-f]{17})")
 
+MOST_VALUES = 200
+"""Values of a filter (EC2 API reference, Filter)."""
+
 
 def check_instance_ids(instance_ids: list[str], known: Iterable[str]) -> None:
     """One id that is malformed or unknown fails the whole call."""
@@ -34,6 +37,9 @@ def matching(instances: list[tuple[str, Any]], parameters: dict[str, str]) -> li
         (asked.get("Name", ""), listed(asked, "Value"))
         for asked in structures(parameters, "Filter")
     ]
+    if any(len(values) > MOST_VALUES for _, values in filters):
+        msg = f"The maximum number of filter values specified on a single call is {MOST_VALUES}"
+        raise Ec2Error("FilterLimitExceeded", msg)
     for name, _ in filters:
         if not (name.startswith("tag:") or name in _ATTRIBUTES or name in _OTHERS):
             raise Ec2Error("InvalidParameterValue", f"The filter '{name}' is invalid")

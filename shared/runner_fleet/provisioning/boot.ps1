@@ -238,7 +238,8 @@ function Deny-Registration {
   $code = switch -Regex ($fleet.said) {
     'is deprecated and cannot receive' { 'runner-too-old'; break }
     'A runner exists with the same name|Already exists' { 'name-taken'; break }
-    'code: (NotFound|Unauthorized)|: 40[14] \(|has been deleted' { 'token-rejected'; break }
+    'registration has been deleted' { 'registration-removed'; break }
+    'code: (NotFound|Unauthorized)|: 40[14] \(' { 'token-rejected'; break }
     'No such host|actively refused|unreachable|timed out' { 'no-egress'; break }
     default { 'registration-failed' }
   }

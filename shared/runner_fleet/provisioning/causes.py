@@ -129,6 +129,20 @@ CAUSES = (
         ),
     ),
     Cause(
+        "registration-removed",
+        "GitHub removed the runner's registration before it had a job",
+        "with registration: jit it waits from before the launch, and not for long: shorten "
+        "pre_runner_script, or set registration to token; otherwise see who removes runners",
+        ("runner registration has been deleted from the server",),
+    ),
+    Cause(
+        "group-full",
+        "the runner group holds as many runners as GitHub allows",
+        "remove offline ones (settings, Actions, Runners, or stop-runner with sweep: orphans), or "
+        "name another runner_group",
+        ("has reached max limit of",),
+    ),
+    Cause(
         "name-taken",
         "GitHub has a runner of this name already, and it could not be replaced",
         "remove that runner in the settings of the repository (Actions, Runners); an image must "

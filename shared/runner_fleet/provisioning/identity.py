@@ -21,6 +21,7 @@ REPOSITORY_TAG = f"{TAG_PREFIX}repository"
 RUN_REPOSITORY_TAG = f"{TAG_PREFIX}run-repository"
 RUN_TAG = f"{TAG_PREFIX}run-id"
 ATTEMPT_TAG = f"{TAG_PREFIX}run-attempt"
+JOB_TAG = f"{TAG_PREFIX}job"
 STARTER_TAG = f"{TAG_PREFIX}started-by"
 LABEL_TAG = f"{TAG_PREFIX}label"  # where each instance is launched alone
 PRICE_TAG = f"{TAG_PREFIX}usd-per-hour"  # where the start knew it
@@ -47,9 +48,14 @@ class Caller:
             repository=environ.get("GITHUB_REPOSITORY", ""),
             run_id=_plain(environ.get("GITHUB_RUN_ID", ""), 20) or "0",
             run_attempt=_plain(environ.get("GITHUB_RUN_ATTEMPT", ""), 10) or "1",
-            job=_plain(environ.get("GITHUB_JOB", ""), 64) or "manual",
+            job=plain_job(environ.get("GITHUB_JOB", "")) or "manual",
             runner=" ".join(environ.get("RUNNER_NAME", "").split())[:256],
         )
+
+
+def plain_job(key: str) -> str:
+    """A job's key as it stands in ids and tags."""
+    return _plain(key, 64)
 
 
 def _plain(text: str, limit: int) -> str:

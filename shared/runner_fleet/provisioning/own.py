@@ -14,11 +14,12 @@ from runner_fleet.errors import GitHubError
 from runner_fleet.github import GitHub
 from runner_fleet.provisioning.identity import (
     ATTEMPT_TAG,
+    JOB_TAG,
     RUN_REPOSITORY_TAG,
     RUN_TAG,
     STARTER_TAG,
 )
-from runner_fleet.provisioning.legs import Verdict, whose
+from runner_fleet.provisioning.legs import Starter, Verdict, whose
 from runner_fleet.provisioning.options.stop import StopOptions
 
 LAUNCH_PAUSES = (0.0, 3.0)
@@ -74,7 +75,12 @@ class OwnSearch:
         found = {key: one for here in answers.found.values() for key, one in here.items()}
         if not found:
             return own
-        verdict = self._verdict({key: one.tags.get(STARTER_TAG, "") for key, one in found.items()})
+        verdict = self._verdict(
+            {
+                key: Starter(one.tags.get(STARTER_TAG, ""), one.tags.get(JOB_TAG, ""))
+                for key, one in found.items()
+            }
+        )
         for region, here in answers.found.items():
             ours = {key: one for key, one in here.items() if key in verdict.ours}
             if ours:
@@ -104,13 +110,15 @@ class OwnSearch:
                 break
         return answers
 
-    def _verdict(self, started_by: Mapping[str, str]) -> Verdict:
+    def _verdict(self, started_by: Mapping[str, Starter]) -> Verdict:
         """Ours only what is so at two looks in a row; on any doubt nothing is."""
+        caller = self.options.caller
+        me = Starter(caller.runner, caller.job)
         last: Verdict | None = None
         for pause in VERDICT_PAUSES:
             self.sleep(pause)
             try:
-                now = whose(started_by, self._jobs(), self.options.caller.runner)
+                now = whose(started_by, self._jobs(), me)
             except GitHubError as error:
                 return Verdict(doubtful=tuple(started_by), why=str(error))
             if not now.passing and (now == last or not now.ours):

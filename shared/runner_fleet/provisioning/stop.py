@@ -57,11 +57,11 @@ class Stop:
             if not regions or (pause and self.hurried()):
                 break
             self.sleep(pause)
-            missing = [key for key in self.options.mapping if key not in taken.accounted]
-            troubled = self._in_each(regions, missing, taken)
+            before = taken.accounted
+            troubled = self._in_each(regions, before, taken)
             failed = failed or bool(troubled)
             regions = [name for name in regions if name not in troubled]
-            if self._complete(taken):
+            if self._complete(before, taken):
                 break
         absent = [key for key in self.options.mapping if key not in taken.accounted]
         (taken.left if failed else taken.unknown).extend(absent)
@@ -83,20 +83,22 @@ class Stop:
             return (0.0, *UNKNOWN_PAUSES) if len(self.ec2) > 1 else (0.0,)
         return SEARCH_PAUSES if self.options.fleet_id else (0.0,)
 
-    def _complete(self, taken: Taken) -> bool:
+    def _complete(self, before: set[str], taken: Taken) -> bool:
+        """A fleet of which nobody knows the size is when another look shows no more of it."""
         if self.options.mapping:
             return taken.accounted.issuperset(self.options.mapping)
-        return bool(taken.accounted)
+        return bool(before) and taken.accounted == before
 
-    def _in_each(self, regions: list[str], ids: list[str], taken: Taken) -> set[str]:
-        """End what is in the regions; those where something went wrong."""
+    def _in_each(self, regions: list[str], before: set[str], taken: Taken) -> set[str]:
+        """End what is in the regions, but for those instances of which it is known what became;
+        the regions where something went wrong."""
         if len(self.ec2) == 1:
             (region,) = regions
-            one = self._end(region, ids)
+            one = self._end(region, before)
             taken.add(one)
             return {region} if one.problems else set()
         answers = at_once(
-            regions, lambda region: self._end(region, ids), self.options.region_timeout
+            regions, lambda region: self._end(region, before), self.options.region_timeout
         )
         for region, one in answers.found.items():
             one.problems = [f"{region}: {line}" for line in one.problems]
@@ -105,9 +107,10 @@ class Stop:
             taken.problems += [f"{region}: {line}" for line in lines]
         return {*answers.failed, *(name for name, one in answers.found.items() if one.problems)}
 
-    def _end(self, region: str, ids: list[str]) -> Taken:
+    def _end(self, region: str, before: set[str]) -> Taken:
         """End what one region has of the instances, by id or as part of the fleet."""
         ec2, here = self.ec2[region], Taken()
+        ids = [key for key in self.options.mapping if key not in before]
         wanted = ids if len(self.ec2) == 1 else []
         with gathered(here.problems):
             here.seen.update(self.own.ours.get(region, {}))
@@ -115,7 +118,8 @@ class Stop:
                 here.seen.update(ec2.instances_of(FLEET_TAG, self.options.fleet_id))
             if len(self.ec2) > 1 and not here.seen.keys() >= set(ids):
                 here.seen.update(ec2.instances(ids))
-        end_instances([*wanted, *here.seen], ec2, here, self.sleep)
+        new = [key for key in (*wanted, *here.seen) if key not in before]
+        end_instances(new, ec2, here, self.sleep)
         here.region_of.update(dict.fromkeys(here.accounted, region))
         return here
 

@@ -10,7 +10,7 @@ from runner_fleet import github_runs
 from runner_fleet.at_once import at_once
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance
-from runner_fleet.errors import GitHubError, gathered
+from runner_fleet.errors import gathered
 from runner_fleet.github import GitHub, Runner
 from runner_fleet.provisioning import sweeping
 from runner_fleet.provisioning.identity import (
@@ -22,14 +22,17 @@ from runner_fleet.provisioning.identity import (
 )
 from runner_fleet.provisioning.sweeping import Known, RunKey
 from runner_fleet.provisioning.swept import Row, Swept, registration
-from runner_fleet.provisioning.take_back import Taken, end_instances, own_label, remove_runners
+from runner_fleet.provisioning.take_back import (
+    Taken,
+    delete_runners,
+    end_instances,
+    own_label,
+    remove_runners,
+)
 
 SECOND_SIGHT = 5.0
-"""Seconds after which a registration must still be offline: GitHub shows one so for a moment when
-its runner reconnects."""
-
-IDS_A_CALL = 200
-"""Values that one filter of DescribeInstances may have (EC2 API reference, Filter)."""
+"""Seconds after which a registration must still be offline, and a run still be gone: GitHub shows a
+runner offline for a moment when it reconnects, and one 404 may be a bad moment of GitHub's own."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +57,27 @@ class Sweeper:
     def run(self) -> Swept:
         """Look in all places, judge, and unless it is a dry run, end what is an orphan."""
         swept = Swept()
-        runners: list[Runner] = []
-        with gathered(swept.problems):
-            runners = self.github.runners()
+        listed = self._listed(swept)
+        runners = listed or []
         regions, known = self._look(runners, swept)
         runs = self._runs(known, runners, swept)
-        orphans = self._judge_instances(regions, runs, runners, swept)
+        orphans = self._judge_instances(regions, runs, listed, swept)
         suspects = self._suspects(runners, known, runs, swept)
         if self.dry_run:
             self._tell(orphans, runners, swept)
-        else:
-            self._end(orphans, swept)
+        elif orphans:
+            # Reading the runs took its time: a runner may have a job by now.
+            listed = self._listed(swept)
+            self._end(self._judge_instances(_by_region(orphans), runs, listed, swept), swept)
         with gathered(swept.problems):
             self._remove(suspects, swept)
         return swept
+
+    def _listed(self, swept: Swept) -> list[Runner] | None:
+        """All runners; None when GitHub does not tell."""
+        with gathered(swept.problems):
+            return self.github.runners()
+        return None
 
     def _look(
         self, runners: list[Runner], swept: Swept
@@ -80,10 +90,7 @@ class Sweeper:
             ec2 = self.ec2[region]
             tagged = ec2.instances_of(REPOSITORY_TAG, self.repository)
             others = [key for key in ids if key not in tagged]
-            named: dict[str, Instance] = {}
-            for first in range(0, len(others), IDS_A_CALL):
-                named |= ec2.instances(others[first : first + IDS_A_CALL])
-            return tagged, named
+            return tagged, ec2.instances(others)
 
         answers = at_once(self.ec2, look, self.region_timeout)
         for region, lines in answers.failed.items():
@@ -99,7 +106,10 @@ class Sweeper:
         wanted = {
             sweeping.run_of(one)
             for one in known.instances.values()
-            if not one.ended and one.tags.get(REPOSITORY_TAG) == self.repository and self._old(one)
+            if not one.ended
+            and one.tags.get(REPOSITORY_TAG) == self.repository
+            and sweeping.is_tagged(one)
+            and self._old(one)
         }
         for runner in runners:
             run = jit_run_of(runner.name)
@@ -115,15 +125,25 @@ class Sweeper:
     def _read_runs(
         self, keys: Iterable[RunKey], runs: dict[RunKey, github_runs.WorkflowRun | None]
     ) -> None:
-        """Raises `GitHubError` at the first that cannot be read: the rest could not be, either."""
-        readable = False
+        """Raises `GitHubError` at the first that cannot be read: the rest could not be, either.
+
+        A run that is gone must be so twice.
+        """
+        readable, gone = False, []
         for key in keys:
             run = github_runs.run(self.github, *key)
             readable = readable or run is not None
             if run is None and not readable:
                 github_runs.check_readable(self.github, key.repository)
                 readable = True
-            runs[key] = run
+            if run is None:
+                gone.append(key)
+            else:
+                runs[key] = run
+        if gone:
+            self.sleep(SECOND_SIGHT)
+        for key in gone:
+            runs[key] = github_runs.run(self.github, *key)
 
     def _old(self, instance: Instance) -> bool:
         return sweeping.is_old(instance, self.now(), self.min_age)
@@ -132,16 +152,17 @@ class Sweeper:
         self,
         regions: Mapping[str, Mapping[str, Instance]],
         runs: sweeping.Runs,
-        runners: list[Runner],
+        runners: list[Runner] | None,
         swept: Swept,
     ) -> list[tuple[Row, Instance]]:
-        """The orphans, with what is to be said of each."""
+        """The orphans, with what is to be said of each. Without `runners` there are none."""
+        at_work = None if runners is None else [one for one in runners if one.busy]
         orphans = []
         for region, here in regions.items():
             for one in here.values():
                 if one.ended or not self._old(one):
                     continue
-                busy = any(runner.busy for runner in runners if _is_of(runner, one))
+                busy = None if at_work is None else any(_is_of(runner, one) for runner in at_work)
                 opinion = sweeping.about_instance(one, runs, busy=busy)
                 row = self._row(one, region, opinion)
                 if opinion.orphan:
@@ -230,18 +251,27 @@ class Sweeper:
             return
         self.sleep(SECOND_SIGHT)
         still = {one.id for one in self.github.runners() if sweeping.may_be_orphan(one)}
-        for row, runner in suspects:
-            if runner.id not in still:
-                continue
-            outcome = "would be removed"
-            if not self.dry_run:
-                try:
-                    self.github.delete_runner(runner.id)
-                    outcome = "removed"
-                except GitHubError as error:
-                    swept.problems.extend(error.lines)
-                    outcome = "**NOT removed**"
+        orphans = [(row, runner) for row, runner in suspects if runner.id in still]
+        taken = Taken()
+        if not self.dry_run:
+            delete_runners((runner for _, runner in orphans), self.github, taken)
+        for row, runner in orphans:
+            outcome = "would be removed" if self.dry_run else "**NOT removed**"
+            if runner.name in taken.removed:
+                outcome = "removed"
+            elif runner.name in taken.gone:
+                outcome = "has gone meanwhile"
+            elif runner.name in taken.busy:
+                outcome = "left"
             swept.rows.append(replace(row, outcome=outcome))
+        swept.problems += taken.problems
+
+
+def _by_region(orphans: Iterable[tuple[Row, Instance]]) -> dict[str, dict[str, Instance]]:
+    regions: dict[str, dict[str, Instance]] = {}
+    for row, one in orphans:
+        regions.setdefault(row.region, {})[one.id] = one
+    return regions
 
 
 def _is_of(runner: Runner, instance: Instance) -> bool:

@@ -5,15 +5,18 @@ Nothing here asks anybody: what is not known for certain is left alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from runner_fleet.ec2_model import Instance
 from runner_fleet.github import Runner
+from runner_fleet.github_access import REPOSITORY_NAME
 from runner_fleet.github_runs import WorkflowRun
 from runner_fleet.provisioning.identity import (
     ATTEMPT_TAG,
+    FLEET_TAG,
     LABEL_TAG,
     RUN_REPOSITORY_TAG,
     RUN_TAG,
@@ -51,13 +54,28 @@ def run_of(instance: Instance) -> RunKey:
     return RunKey(tags.get(RUN_REPOSITORY_TAG, ""), tags.get(RUN_TAG, "0"))
 
 
+def is_tagged(instance: Instance) -> bool:
+    """Whether all tags are there, and of the form, that start-runner gives an instance."""
+    tags = instance.tags
+    forms = {
+        FLEET_TAG: r".+",
+        RUN_REPOSITORY_TAG: rf"({REPOSITORY_NAME})?",
+        RUN_TAG: r"[0-9]+",
+        ATTEMPT_TAG: r"[0-9]+",
+    }
+    return all(re.fullmatch(form, tags.get(tag, "")) for tag, form in forms.items())
+
+
 def is_old(instance: Instance, now: float, min_age: float) -> bool:
     """Whether an instance has lived for `min_age` seconds; not when EC2 does not say."""
     return instance.launched_at > 0 and now - instance.launched_at >= min_age
 
 
-def about_instance(instance: Instance, runs: Runs, *, busy: bool) -> Opinion:
-    """Of a living instance that is old enough; `busy`: its runner has a job now."""
+def about_instance(instance: Instance, runs: Runs, *, busy: bool | None) -> Opinion:
+    """Of a living instance that is old enough; `busy`: its runner has a job now. None: nobody can
+    tell."""
+    if not is_tagged(instance):
+        return Opinion(orphan=False, why="its tags are not those of start-runner")
     key = run_of(instance)
     if not key.repository or key.id == "0":
         return Opinion(orphan=False, why="it was started by hand")
@@ -67,6 +85,8 @@ def about_instance(instance: Instance, runs: Runs, *, busy: bool) -> Opinion:
     why = "its run is gone" if run is None else _why_over(run, instance.tags.get(ATTEMPT_TAG, ""))
     if not why:
         return NEEDED
+    if busy is None:
+        return Opinion(orphan=False, why=f"{why}, but its runner may have a job")
     if busy:
         return Opinion(orphan=False, why=f"{why}, but its runner has a job")
     return Opinion(orphan=True, why=why)
@@ -74,7 +94,7 @@ def about_instance(instance: Instance, runs: Runs, *, busy: bool) -> Opinion:
 
 def _why_over(run: WorkflowRun, attempt: str) -> str:
     """Why an attempt of a run needs nothing any more; empty when it may."""
-    if not attempt.isdigit() or run.run_attempt < int(attempt):
+    if run.run_attempt < int(attempt):
         return ""
     if run.run_attempt > int(attempt):
         return f"its run is at attempt {run.run_attempt}"

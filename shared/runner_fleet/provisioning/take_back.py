@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runner_fleet.ec2 import Ec2
+from runner_fleet.ec2_ending import IDS_A_TERMINATION
 from runner_fleet.ec2_model import ENDED_STATES, Instance, Termination
 from runner_fleet.errors import CloudError, GitHubError, gathered
 from runner_fleet.github import GitHub, Runner
@@ -18,6 +19,9 @@ SECOND_LOOK = 3.0
 UNKNOWN_PAUSES = (1.0, 2.0, 4.0)
 """Seconds between tries to terminate an instance that EC2 does not know: a new one may take a
 moment to be known everywhere (EC2 developer guide, eventual consistency)."""
+
+MOST_FAILURES = 3
+"""Removals that fail in a row, after which no other is tried."""
 
 _BUSY = 422  # GitHub's status when a runner with a job is to be deleted
 
@@ -31,6 +35,7 @@ class Taken:
     unknown: list[str] = field(default_factory=list)  # instance ids EC2 does not know
     left: list[str] = field(default_factory=list)  # ids of instances that may still run
     removed: list[str] = field(default_factory=list)  # names of runners
+    gone: list[str] = field(default_factory=list)  # names of runners that went before we came
     busy: list[str] = field(default_factory=list)  # names of runners that still had a job
     problems: list[str] = field(default_factory=list)  # one line each
     seen: dict[str, Instance] = field(default_factory=dict)  # as they were before, where EC2 said
@@ -48,6 +53,7 @@ class Taken:
         self.unknown += other.unknown
         self.left += other.left
         self.removed += other.removed
+        self.gone += other.gone
         self.busy += other.busy
         self.problems += other.problems
         self.seen |= other.seen
@@ -82,8 +88,10 @@ def end_instances(
 ) -> None:
     """Terminate instances of one region, and note what became of each."""
     wanted = list(dict.fromkeys(ids))
-    with gathered(taken.problems):
-        _terminate(wanted, ec2, taken, sleep)
+    for first in range(0, len(wanted), IDS_A_TERMINATION):
+        with gathered(taken.problems):
+            _terminate(wanted[first : first + IDS_A_TERMINATION], ec2, taken, sleep)
+    taken.problems[:] = dict.fromkeys(taken.problems)
     known = taken.accounted
     taken.left += [key for key in wanted if key not in known]
 
@@ -108,7 +116,8 @@ def remove_runners(
         for pause in (0.0, SECOND_LOOK):
             sleep(pause)
             ours = [one for one in github.runners() if _is_ours(one, mapping, names)]
-            _delete(ours, github, taken)
+            delete_runners(ours, github, taken)
+            _look_for_strays(ours, mapping, taken)
             settled |= {key for one in ours if one.online for key in _instances(one, mapping)}
             settled |= {key for one in ours if is_jit(one.name) for key in _instances(one, mapping)}
             if settled.issuperset(taken.terminated):
@@ -123,6 +132,7 @@ def _terminate(
         done = _terminate_surely(left, ec2, sleep)
         for key, state in done.before.items():
             (taken.ended_before if state in ENDED_STATES else taken.terminated).append(key)
+        taken.problems += [line for error in done.refused for line in error.lines]
         left = done.unknown
         if not left or pause is None:
             break
@@ -138,21 +148,52 @@ def _terminate_surely(ids: Sequence[str], ec2: Ec2, sleep: Callable[[float], Non
         if not error.transient:
             raise
     sleep(UNKNOWN_PAUSES[0])
-    return ec2.terminate(ids)
+    return ec2.terminate(ids, again=True)
 
 
-def _delete(runners: Iterable[Runner], github: GitHub, taken: Taken) -> None:
+def delete_runners(runners: Iterable[Runner], github: GitHub, taken: Taken) -> None:
+    """Remove registrations, and note what became of each.
+
+    After some failures in a row the rest is left: each costs several tries.
+    """
+    failures = 0
     for runner in runners:
         if runner.name in taken.busy:
             continue
+        if failures == MOST_FAILURES:
+            line = (
+                "GitHub refuses one removal after another: registrations that are left over go by "
+                "themselves when their runners have been offline for a day"
+            )
+            taken.problems += [line] if line not in taken.problems else []
+            return
         try:
-            if github.delete_runner(runner.id) and runner.name not in taken.removed:
-                taken.removed.append(runner.name)
+            there = github.delete_runner(runner.id)
         except GitHubError as error:
             if error.status != _BUSY:
+                failures += 1
                 taken.problems.extend(error.lines)
             else:
                 taken.busy.append(runner.name)
+            continue
+        failures = 0
+        known = taken.removed if there else taken.gone
+        if runner.name not in taken.removed:
+            known.append(runner.name)
+
+
+def _look_for_strays(runners: Iterable[Runner], mapping: Mapping[str, str], taken: Taken) -> None:
+    """EC2 forgets an instance an hour after its end: what is online must be somewhere else."""
+    for runner in runners:
+        strays = sorted(_instances(runner, mapping).intersection(taken.unknown))
+        if runner.online and strays:
+            line = (
+                f"{strays[0]}: EC2 does not know this instance, but its runner {runner.name} is "
+                "online: it runs in another region or account. Give the credentials and "
+                "aws_region_name that started it"
+            )
+            if line not in taken.problems:
+                taken.problems.append(line)
 
 
 def _is_ours(runner: Runner, ids: Collection[str], labels: set[str]) -> bool:

@@ -48,6 +48,11 @@ DEAD = {
         "√ Connected to GitHub\nA session for this runner already exists.\n"
         "Runner connect error: Error: Conflict. Retrying until reconnected.\n"
     ),
+    "group-full": (
+        '{"message":"Invalid Argument - Runner group 1 has reached max limit of 10000 runners."}\n'
+        "runner-fleet: error [registration-failed]: the runner cannot register: its own words are "
+        "above\n"
+    ),
     "missing-library": (
         "Libicu's dependencies is missing for Dotnet Core 6.0\nExecute sudo "
         "./bin/installdependencies.sh to install any missing Dotnet Core 6.0 dependencies.\n"

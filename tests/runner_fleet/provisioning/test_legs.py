@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 from runner_fleet.github_runs import Job
-from runner_fleet.provisioning.legs import Leg, Verdict, whose
+from runner_fleet.provisioning.legs import Leg, Starter, Verdict
+from runner_fleet.provisioning.legs import whose as whose_of
 
 MATRIX = "Run Matrix Test (g4dn.xlarge)"
 OTHER = "Run Matrix Test (g4dn.2xlarge)"
+START, STOP = "start", "stop"
 
 
 def done(name: str, runner: str) -> Job:
@@ -16,6 +18,12 @@ def done(name: str, runner: str) -> Job:
 
 def running(name: str, runner: str) -> Job:
     return Job(name, "in_progress", runner)
+
+
+def whose(started_by: dict[str, str], jobs: list[Job], runner: str) -> Verdict:
+    """With the keys that the jobs of most tests have."""
+    starters = {key: Starter(name, START) for key, name in started_by.items()}
+    return whose_of(starters, jobs, Starter(runner, STOP))
 
 
 @pytest.mark.parametrize(
@@ -37,10 +45,10 @@ def test_a_name_tells_the_leg(name: str, leg: tuple[str, str]) -> None:
 
 def test_instances_of_the_own_leg_are_ours_and_those_of_the_sibling_are_not() -> None:
     jobs = [
-        done(f"{MATRIX} / start-aws-runner", "GitHub Actions 1"),
-        done(f"{OTHER} / start-aws-runner", "GitHub Actions 2"),
+        done(f"{MATRIX} / start", "GitHub Actions 1"),
+        done(f"{OTHER} / start", "GitHub Actions 2"),
         running(f"{OTHER} / test", "runner-ab12cd34-i-2"),
-        running(f"{MATRIX} / stop-aws-runner", "GitHub Actions 3"),
+        running(f"{MATRIX} / stop", "GitHub Actions 3"),
     ]
     started_by = {"i-1": "GitHub Actions 1", "i-2": "GitHub Actions 2", "i-3": "GitHub Actions 1"}
     verdict = whose(started_by, jobs, "GitHub Actions 3")
@@ -85,6 +93,10 @@ DOUBTS = {
         [done("start", "A"), done("test", "X"), done("test", "Y"), running("stop", "S")],
         False,
     ),
+    "the entry is shortened": (
+        [done("start (aaaaa...", "A"), running("stop (aaaaaa...", "S")],
+        False,
+    ),
     "the names are shortened": (
         [done("m (aaa...) / start", "A"), running("m (aaa...) / stop", "S")],
         False,
@@ -116,3 +128,47 @@ def test_an_instance_that_does_not_tell_its_starter_is_a_doubt() -> None:
         doubtful=("i-1",),
         why="jobs of several matrix entries, or none, ran on the runner ''",
     )
+
+
+def test_keys_are_compared_as_tags_hold_them() -> None:
+    """Of a_b a tag has a-b."""
+    jobs = [done("start_it (a)", "A"), running("stop_it (a)", "S"), running("start_it (b)", "B")]
+    starters = {"i-1": Starter("A", "start-it"), "i-2": Starter("B", "start-it")}
+    verdict = whose_of(starters, jobs, Starter("S", "stop-it"))
+    assert verdict == Verdict(ours=("i-1",), theirs=("i-2",))
+
+
+OTHERS_USE = {
+    "a test beside two starts of one entry has a name of its own": (
+        [done("start (a)", "B"), done("start-2 (a)", "A"), running("Bench a", "X")],
+        "stop (a)",
+    ),
+    "its name looks like another entry": (
+        [done("start (a)", "B"), done("start-2 (a)", "A"), running("test (gpu)", "X")],
+        "stop (a)",
+    ),
+    "all names tell nothing but the kind": (
+        [done("Start a", "B"), done("Start b", "A"), running("Test (b)", "X")],
+        "Stop a",
+    ),
+    "the start is named like an entry": (
+        [done("start (gpu)", "A"), Job("Test b", "queued", ""), running("test (b)", "X")],
+        "stop (gpu)",
+    ),
+    "its name looks like one of another call": (
+        [done("a / start", "A"), running("b / test", "runner-ab12cd34-i-1")],
+        "a / stop",
+    ),
+}
+
+
+@pytest.mark.parametrize(("jobs", "stop"), OTHERS_USE.values(), ids=OTHERS_USE)
+def test_a_job_that_may_have_any_name_keeps_instances(jobs: list[Job], stop: str) -> None:
+    """Who stops never launched; what lives was started by another job, and is used by a third."""
+    verdict = whose({"i-1": "A"}, [*jobs, running(stop, "S")], "S")
+    assert (verdict.ours, verdict.doubtful, verdict.passing) == ((), ("i-1",), True)
+
+
+def test_jobs_with_names_of_their_own_are_one_leg_when_all_others_are_over() -> None:
+    jobs = [done("Start it", "A"), done("Test (x)", "X"), running("Stop it", "S")]
+    assert whose({"i-1": "A"}, jobs, "S").ours == ("i-1",)

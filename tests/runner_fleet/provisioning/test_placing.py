@@ -60,9 +60,8 @@ class Stage:
 
 
 @pytest.fixture
-def stage(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Stage]:
-    for name, value in world.environment().items():
-        monkeypatch.setenv(name, value)
+def stage(inside: World) -> Callable[..., Stage]:
+    world = inside
     world.ec2.rules.boot(never=True)
 
     def build(*candidates: Candidate, timeout: float = 300.0) -> Stage:

@@ -13,18 +13,23 @@ from runner_fleet.provisioning.sweeping import (
     about_runner,
     is_old,
     may_be_orphan,
+    run_of,
 )
 
 REPOSITORY = "octo-org/gpu-tests"
 ID = "i-0123456789abcdef0"
 KEY = RunKey(REPOSITORY, "77")
+ABSENT = "-"
 
 
 def instance(state: str = "running", **tags: str) -> Instance:
-    values = {"run-repository": REPOSITORY, "run-id": "77", "run-attempt": "2"} | {
-        key.replace("_", "-"): value for key, value in tags.items()
-    }
-    named = {f"runner-fleet:{key}": value for key, value in values.items()}
+    values = {
+        "fleet-id": "77-2-start-ab12cd34",
+        "run-repository": REPOSITORY,
+        "run-id": "77",
+        "run-attempt": "2",
+    } | {key.replace("_", "-"): value for key, value in tags.items()}
+    named = {f"runner-fleet:{key}": value for key, value in values.items() if value != ABSENT}
     return Instance(ID, state, "g4dn.xlarge", "us-east-1a", 0, launched_at=1000.0, tags=named)
 
 
@@ -53,7 +58,7 @@ def test_the_run_decides_about_an_instance(run: WorkflowRun | None, orphan: bool
     ("tags", "why"),
     [
         ({"run_id": "0"}, "it was started by hand"),
-        ({"run_repository": ""}, "it was started by hand"),
+        ({"run_repository": ABSENT}, "it was started by hand"),
         ({"run_id": "78"}, "its run cannot be read"),
     ],
 )
@@ -64,13 +69,34 @@ def test_an_instance_whose_run_is_not_known_is_left_and_said(
     assert (opinion.orphan, opinion.said, opinion.why) == (False, True, why)
 
 
-def test_an_attempt_that_is_no_number_is_left() -> None:
-    run = WorkflowRun(77, "completed", 2)
-    assert not about_instance(instance(run_attempt="x"), {KEY: run}, busy=False).orphan
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("fleet_id", ABSENT),
+        ("fleet_id", ""),
+        ("run_id", ABSENT),
+        ("run_id", "main"),
+        ("run_id", "77/../78"),
+        ("run_id", "7\u0667"),
+        ("run_repository", "octo-org"),
+        ("run_repository", "octo-org/x/../y"),
+        ("run_repository", "octo-org/x?y"),
+        ("run_attempt", ABSENT),
+        ("run_attempt", "x"),
+        ("run_attempt", "²"),
+    ],
+)
+def test_an_instance_that_has_not_all_our_tags_is_left_and_said(name: str, value: str) -> None:
+    one = instance(**{name: value})
+    for run in (None, WorkflowRun(77, "completed", 2)):
+        opinion = about_instance(one, {KEY: run, run_of(one): run}, busy=False)
+        assert (opinion.orphan, opinion.said) == (False, True)
+        assert opinion.why == "its tags are not those of start-runner"
 
 
-def test_a_runner_with_a_job_keeps_its_instance() -> None:
-    opinion = about_instance(instance(), {KEY: None}, busy=True)
+@pytest.mark.parametrize("busy", [True, None])
+def test_a_runner_that_may_have_a_job_keeps_its_instance(busy: bool | None) -> None:
+    opinion = about_instance(instance(), {KEY: None}, busy=busy)
     assert (opinion.orphan, opinion.said) == (False, True)
 
 

@@ -82,7 +82,11 @@ class Scene:
             raise error
         if self.budget:
             self.budget = replace(self.budget, remaining=self.budget.remaining - self.costs)
-        listed = [n for n, course in enumerate(self.courses) if course.registered <= self.time < course.gone]
+        listed = [
+            n
+            for n, course in enumerate(self.courses)
+            if course.registered <= self.time < course.gone
+        ]
         online = {n for n in listed if self.courses[n].online <= self.time}
         return [Runner(n, "any", n in online, False, frozenset({f"runner-{n}"})) for n in listed]
 
@@ -229,11 +233,10 @@ def test_of_many_that_are_late_ten_are_named() -> None:
 
 @pytest.mark.parametrize("count", [1, 100])
 def test_three_missed_polls_are_four_listings_whatever_the_number(
-    world: World, monkeypatch: pytest.MonkeyPatch, count: int
+    inside: World, count: int
 ) -> None:
     """With the registration token and the downloads: 6 calls of GitHub for the whole start."""
-    for name, value in world.environment().items():
-        monkeypatch.setenv(name, value)
+    world = inside
     world.ec2.rules.boot(never=True)
     with closing(aws(world, "ec2")) as client:
         image = client.describe_images()["Images"][0]["ImageId"]

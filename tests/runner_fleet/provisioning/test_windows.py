@@ -240,7 +240,7 @@ def test_errors_have_the_codes_of_the_console_contract() -> None:
     assert set(re.findall(r"(?:Fail|\$code =|' \{|default \{) '([\w-]+)'", script())) == {
         *("no-metadata", "no-user", "no-egress", "bad-digest", "no-runner-for-architecture"),
         *("no-runner", "disk-full", "pre-script-failed", "user-data-failed", "token-rejected"),
-        *("name-taken", "runner-too-old", "registration-failed"),
+        *("name-taken", "runner-too-old", "registration-failed", "registration-removed"),
     }
     assert text(function(parse(script()), "Fail")).count('Say "error [$code]: $text"') == 1
 

@@ -48,8 +48,9 @@ cause_of() {
     *'xec format error'*) echo no-runner-for-architecture ;;
     *'is deprecated and cannot receive messages'*) echo runner-too-old ;;
     *'A runner exists with the same name '* | *'Already exists'*) echo name-taken ;;
+    *'registration has been deleted'*) echo registration-removed ;;
     *'Http response code: NotFound'* | *'Http response code: Unauthorized'* | \
-      *': 404 ('* | *': 401 ('* | *'registration has been deleted'*)
+      *': 404 ('* | *': 401 ('*)
       echo token-rejected
       ;;
     *'Name or service not known'* | *'Temporary failure in name resolution'* | \
@@ -71,6 +72,7 @@ not_registered() {
     runner-too-old) fail runner-too-old "GitHub refuses this version of the runner as too old" ;;
     name-taken) fail name-taken "there is a runner of this name already ($name)" ;;
     token-rejected) fail token-rejected "GitHub does not accept the token: it is expired or of another place" ;;
+    registration-removed) fail registration-removed "GitHub removed the registration: it was used, or waited for too long" ;;
     no-egress) fail no-egress "the runner cannot reach $FLEET_URL" ;;
     *) fail registration-failed "the runner cannot register: its own words are above" ;;
   esac

@@ -11,6 +11,7 @@ from runner_fleet.github_access import (
     ENTERPRISE,
     ORGANIZATION,
     REPOSITORY,
+    REPOSITORY_NAME,
     AppKey,
     GitHubAccess,
 )
@@ -18,7 +19,6 @@ from runner_fleet.provisioning.inputs import InputReader
 
 __all__ = ["GitHubAccess", "github_access"]
 
-_REPOSITORY = r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}"
 _ORGANIZATION = r"[A-Za-z0-9][A-Za-z0-9-]{0,38}"
 _ENTERPRISE = r"[A-Za-z0-9][A-Za-z0-9-]{0,59}"
 _APP_ID = r"[0-9]{1,12}|Iv[A-Za-z0-9.]{8,40}"
@@ -53,7 +53,7 @@ def github_access(read: InputReader, environ: Mapping[str, str]) -> GitHubAccess
 def _scope(read: InputReader, environ: Mapping[str, str]) -> tuple[str, str]:
     """Where runners are registered, and the repository of tags and workflow runs."""
     repository = read.matching(
-        "repo", _REPOSITORY, "a repository as owner/name", environ.get("GITHUB_REPOSITORY", "")
+        "repo", REPOSITORY_NAME, "a repository as owner/name", environ.get("GITHUB_REPOSITORY", "")
     )
     organization = read.matching("organization", _ORGANIZATION, "the name of an organization")
     enterprise = read.matching(
