@@ -82,7 +82,7 @@ VALUES: dict[str, dict[str, str]] = {
         "pre_runner_script": "echo hello",
         "dry_run": "true",
         "max_lifetime_minutes": "30",
-        "idle_timeout_minutes": "20",
+        "idle_timeout_minutes": "25",
         "run_as_root": "true",
         "runner_directory": "/opt/actions-runner",
         "runner_version": "2.330.0",
