@@ -74,6 +74,7 @@ class Plan:
     tags: Mapping[str, str]
     script: Script
     group_id: int = DEFAULT_GROUP  # of the runners
+    skipped: tuple[str, ...] = ()  # places that cannot be, one line each
     templates: Mapping[str, LaunchTemplate] = field(default_factory=dict)  # by region
 
     def launch(
@@ -138,9 +139,12 @@ class Preparation:
                 group = group_id(self.github, registration.group)
         surveys = _answers(asked, problems)
         candidates: list[Candidate] = []
+        skipped: list[str] = []
         if len(surveys) == len(regions):
             with gathered(problems):
-                candidates = to_try(self.options.placement, surveys, self.say)
+                candidates = to_try(self.options.placement, surveys, self.say, skipped.append)
+        for line in skipped:
+            self.say(line)
         script = None
         with gathered(problems):
             boot = self._boot(archives, self._on_windows(surveys))
@@ -160,6 +164,7 @@ class Preparation:
             machine=machine,
             tags=name | machine.tags | self.fleet.tags(),
             script=script,
+            skipped=tuple(skipped),
             group_id=group,
         )
 
