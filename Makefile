@@ -43,7 +43,10 @@ test:
 	@mkdir -p .cache/tmp
 	@exec $(LAUNCH) -m pytest -q -n auto --dist worksteal $(ARGS)
 
+# Without ARGS everything: ten thousand input sets, then every point of the campaign.
 test-faults:
+	@mkdir -p .cache/tmp
+	@[[ -n "$(ARGS)" ]] || RUNNER_FLEET_EXAMPLES=10000 $(LAUNCH) -m pytest -q -s -n 2 tests/properties
 	@exec $(LAUNCH) --path examples --path . -m tests.faults $(ARGS)
 
 lint:

@@ -1,16 +1,31 @@
-"""The same work in several places at once, each with a time limit of its own."""
+"""Work beside other work, in threads that keep no process from its end."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from runner_fleet.errors import gathered
 
 T = TypeVar("T")
+
+
+def begun(work: Callable[[], T]) -> Future[T]:
+    """The work under way. Whoever does not wait for its result leaves it to itself."""
+    future: Future[T] = Future()
+
+    def do() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001 (it goes to whoever asks for the result)
+            future.set_exception(error)
+
+    threading.Thread(target=do, daemon=True).start()
+    return future
 
 
 @dataclass

@@ -55,6 +55,10 @@ class Cancellation:
             self._raised = True
             raise Cancelled(self._received)
 
+    def finish(self) -> None:
+        """Nothing is left to cancel: from now on signals change nothing."""
+        self._raised = True
+
     @contextmanager
     def shield(self) -> Iterator[None]:
         """Hold signals back inside the block; one that came raises when the block has ended well.

@@ -148,7 +148,9 @@ class Ec2(Checks, Ending, Offers):
                 unsure = error.unsure = unsure or error.unsure
                 if pause is None or not error.transient or give_up():
                     raise
-            sleep(pause * (0.5 + chance() / 2))
+                sleep(pause * (0.5 + chance() / 2))
+                if give_up():  # a signal does not end a sleep that it finds under way
+                    raise
         raise AssertionError  # the last try returns or raises
 
     def instances(self, ids: Iterable[str]) -> dict[str, Instance]:

@@ -7,10 +7,11 @@ holds a secret. The edge (`action.py`) prints each line as one `::error::` and e
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from runner_fleet.masking import redacted
 
 _UNSURE_CODES = frozenset(
     {"", "InternalError", "InternalFailure", "Unavailable", "ServiceUnavailable"}
@@ -29,7 +30,7 @@ class FleetError(Exception):
     exit_code = 1
 
     def __init__(self, *messages: str) -> None:
-        self.lines = tuple(redact(" ".join(message.split())) for message in messages)
+        self.lines = tuple(redacted(" ".join(message.split())) for message in messages)
         super().__init__("; ".join(self.lines))
 
 
@@ -105,11 +106,6 @@ class Cancelled(BaseException):
     def __init__(self, signal_number: int) -> None:
         self.exit_code = 128 + signal_number
         super().__init__(signal_number)
-
-
-def redact(text: str) -> str:
-    """The text without user names and passwords in URLs."""
-    return re.sub(r"(\w://)[^/@\s]+@", r"\1***@", text)
 
 
 def internal_error(error: Exception) -> str:

@@ -17,25 +17,35 @@ SECRET_VARIABLES = (
 
 _KEY = "PRIVATE KEY(?: BLOCK)?-----"
 _NAMES = "token|secret|password|passwd|credential|api_?key|access_?key"
+# GitHub's tokens and AWS's key ids by their documented prefixes, and what stands before a host.
+_TELLING = (
+    (r"\b(?:gh[pousr]_|github_pat_)\w{8,}", HIDDEN),
+    (r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}", HIDDEN),
+    (r"(\w://)[^/@\s]+@", rf"\1{HIDDEN}@"),
+)
 _PATTERNS = (
     # Private keys in PEM; of one whose beginning is cut off everything before its end.
     (rf"-----BEGIN [A-Z0-9 ]*{_KEY}.*?(?:-----END [A-Z0-9 ]*{_KEY}|\Z)", HIDDEN),
     (rf"\A(?:(?!-----BEGIN ).)*?-----END [A-Z0-9 ]*{_KEY}", HIDDEN),
-    # GitHub's tokens and AWS's key ids, by their documented prefixes.
-    (r"\b(?:gh[pousr]_|github_pat_)\w{8,}", HIDDEN),
-    (r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}", HIDDEN),
     # Values that their surroundings call secret.
     (r"(?i)(\bauthorization[\"']?\s*[:=]\s*[\"']?)(?:\w+\s+)?[^\s\"']+", rf"\1{HIDDEN}"),
     (r"(?i)(\bbearer\s+)[\w.~+/=-]{8,}", rf"\1{HIDDEN}"),
     (r"(?i)(--(?:token|jitconfig|pat)[ =])\S+", rf"\1{HIDDEN}"),
     (rf"(?i)\b([\w-]*(?:{_NAMES})s?[\"']?(?:=|:\s*)[\"']?)[^\s\"']{{8,}}", rf"\1{HIDDEN}"),
-    (r"(\w://)[^/@\s]+@", rf"\1{HIDDEN}@"),
+    *_TELLING,
 )
 _COMPILED = tuple((re.compile(pattern, re.DOTALL), shown) for pattern, shown in _PATTERNS)
 
 # CSI and OSC sequences of terminals (ECMA-48), other two-character escapes.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def redacted(text: str) -> str:
+    """The text without what is a secret by its form: it may have been put into a wrong input."""
+    for pattern, shown in _TELLING:
+        text = re.sub(pattern, shown, text)
+    return text
 
 
 def hidden(text: str, secrets: Iterable[str]) -> str:

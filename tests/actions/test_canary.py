@@ -6,12 +6,14 @@ The harness looks through every run of every test (canary.py); here are runs tha
 from __future__ import annotations
 
 import pytest
+from runner_fleet.errors import InputError
 from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, World
 
 from tests.actions.canary import Canaries
 from tests.actions.harness import Actions
 from tests.actions.test_start import INPUTS, assert_nothing_left
+from tests.static.test_action_contract import ENVIRONMENT, PARSERS, VALUES
 
 PAT = "canary-pat-0123456789abcdefghij"
 PLANTED = {
@@ -93,3 +95,31 @@ def test_a_secret_that_shows_is_found_wherever_it_is(actions: Actions, world: Wo
         for secret in ("canary-pat", token):
             assert canaries.leaks(world, {place: f"so {secret}!"}) == [place]
     assert canaries.leaks(world, {"log": f"::add-mask::{token}\nso innocent"}) == []
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        f"ghp_{'canary' * 6}",
+        f"ghs_{'canary' * 6}",
+        f"github_pat_{'canary' * 13}",
+        "AKIACANARYCANARY2345",
+        "https://me:canary-password@example.com",
+        f"text {'ghp_'}{'canary' * 6} text",
+    ],
+)
+@pytest.mark.parametrize("action", PARSERS)
+def test_a_secret_in_a_wrong_input_is_refused_without_being_quoted(
+    action: str, secret: str
+) -> None:
+    refused = 0
+    for name in VALUES[action]:
+        for text in (secret, f'["{secret}"]', f'{{"{secret}": "{secret}"}}'):
+            try:
+                PARSERS[action]({**VALUES[action], name: text}, ENVIRONMENT)
+            except InputError as error:
+                refused += 1
+                said = " ".join(error.lines).lower()
+                assert "canary" not in said, name
+                assert "password" not in said.replace("user and password", ""), name
+    assert refused >= len(VALUES[action])

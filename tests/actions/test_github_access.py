@@ -59,6 +59,20 @@ def test_runners_of_an_organization_are_put_in_a_group_and_taken_back(
     assert world.github.runners() == []
 
 
+def test_runners_of_an_enterprise_start_and_stop(actions: Actions, world: World) -> None:
+    world.github.add_token("owner-of-octo-corp", enterprises={"octo-corp": "admin"})
+    env = {"GH_PAT": "owner-of-octo-corp"}
+    started = actions.run("start-runner", INPUTS | {"enterprise": "octo-corp"}, env)
+    assert started.status == 0, started.log
+    (runner,) = world.github.runners("enterprise:octo-corp")
+    assert runner.status == "online"
+    assert world.github.runners(REPOSITORY) == []
+    given = {"enterprise": "octo-corp", "instance_mapping": started.outputs["mapping"]}
+    stopped = actions.run("stop-runner", given, env)
+    assert stopped.status == 0, stopped.log
+    assert world.github.runners() == []
+
+
 @pytest.mark.parametrize(
     ("inputs", "line"),
     [

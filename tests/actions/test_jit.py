@@ -82,6 +82,22 @@ def test_with_min_count_registrations_without_a_machine_are_removed(
     assert len(json.loads(result.outputs["mapping"])) == 2
 
 
+def test_a_registration_that_cannot_be_removed_does_not_end_a_fleet_that_is_large_enough(
+    actions: Actions, world: World
+) -> None:
+    world.ec2.rules.capacity(2, instance_type="g4dn.xlarge")
+    path = rf"DELETE /repos/{REPOSITORY}/actions/runners/\d+$"
+    world.faults.add(Fault(path, status=403, message="Forbidden", times=None))
+    result = actions.run("start-runner", THREE | {"min_count": "2"})
+    assert result.status == 0, result.log
+    assert "::warning::A registration is left for stop-runner to remove: " in result.log
+    assert len(live(world)) == 2
+    world.faults.clear()
+    stopped = actions.run("stop-runner", {"fleet_id": result.outputs["fleet_id"]})
+    assert stopped.status == 0, stopped.log
+    assert_nothing_left(world)
+
+
 def test_a_start_killed_between_registration_and_launch_is_cleaned_up_by_its_id(
     actions: Actions, world: World
 ) -> None:

@@ -11,7 +11,6 @@ from sandbox.world import World
 from tests.actions.harness import aws
 from tests.faults.calls import name_of, pattern_of
 from tests.faults.points import Point
-from tests.faults.rows import CAN_SWEEP
 from tests.faults.strike import Campaign
 
 SAMPLE = [
@@ -26,7 +25,8 @@ SAMPLE = [
     Point("stop", "SIGINT", "before", "DELETE runners/{id}", 2),
     Point("stop", "not known yet", "", "TerminateInstances", 1),
     Point("stop-by-id", "stale list", "", "DescribeInstances", 1),
-    *([Point("sweep", "SIGKILL", "after", "TerminateInstances", 1)] if CAN_SWEEP else []),
+    Point("sweep", "SIGKILL", "before", "TerminateInstances", 1),
+    Point("sweep", "404", "", "GET runs/{id}", 2),
 ]
 
 

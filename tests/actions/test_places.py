@@ -246,6 +246,21 @@ def test_too_few_are_not_accepted(actions: Actions, world: World) -> None:
     assert world.ec2.instances() == []
 
 
+def test_the_estimate_adds_up_what_each_costs(actions: Actions, world: World) -> None:
+    world.ec2.rules.capacity(2, market="spot")
+    world.ec2.rules.price(0.25, market="spot")
+    inputs = {
+        "market": "spot-then-on-demand",
+        "placement_strategy": "cheapest-first",
+        "aws_prices": '{"g4dn.xlarge": 1}',
+        "instance_count": "3",
+        "registration": "jit",
+    }
+    result = actions.run("start-runner", INPUTS | inputs)
+    assert result.status == 0, result.log
+    assert "About $1.5 an hour for all, at most $9 until" in result.summary
+
+
 def test_the_cheapest_place_comes_first_and_the_estimate_is_shown(
     actions: Actions, world: World
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import time
 
 import pytest
 from sandbox.faults import Fault
@@ -205,6 +206,23 @@ def test_instances_that_ec2_does_not_know_yet_are_taken_back(
     result = running.result()
     assert result.status == 130
     assert_nothing_left(world)
+
+
+def test_a_cancel_does_not_wait_for_what_ec2_is_asked_before_the_launch(
+    actions: Actions, world: World
+) -> None:
+    slow = [
+        Fault("DescribeInstanceTypes", delay=20),
+        Fault("GET /repos/octo-org/gpu-tests/actions/runners/downloads", delay=20),
+    ]
+    for fault in slow:
+        world.faults.add(fault)
+    running = actions.begin("start-runner", INPUTS)
+    until(lambda: all(fault.times == 0 for fault in slow), "both services are asked")
+    began = time.monotonic()
+    running.signal(signal.SIGINT)
+    assert running.result().status == 130
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize("operation", ["RunInstances", "DescribeInstances$"])

@@ -35,6 +35,8 @@ class Gate:
         self._seen: Counter[str] = Counter()
         self.reached = threading.Event()
         self._open = threading.Event()
+        self._left = threading.Event()  # the call that was held is over
+        self._left.set()
 
     def close_at(self, call: str, skip: int, moment: str) -> None:
         with self._lock:
@@ -42,6 +44,7 @@ class Gate:
             self._seen.clear()
             self.reached.clear()
             self._open.clear()
+            self._left.set()
 
     def open(self) -> None:
         """Let the call that is held go on, and hold no other."""
@@ -70,6 +73,8 @@ class Gate:
             reply = application(environ, start_response)
             if moment == "after":
                 self._hold()
+            if moment:
+                self._left.set()
             return reply
 
         return gated
@@ -85,7 +90,12 @@ class Gate:
                 return ""
             return self._wanted[2]
 
+    def settle(self) -> None:
+        """Return when the call that was held has had its effect."""
+        self._left.wait(PATIENCE)
+
     def _hold(self) -> None:
+        self._left.clear()
         self.reached.set()
         self._open.wait(PATIENCE)
 

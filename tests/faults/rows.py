@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-import yaml
 from sandbox.world import REPOSITORY
 
-from tests.actions.harness import ROOT
 from tests.faults.scene import COUNT, Scene, outputs_of, stop_inputs
 
 START = {
@@ -44,15 +41,6 @@ class Row:
     unheard: bool = False
 
 
-def declares(action: str, name: str) -> bool:
-    """Whether an action has an input."""
-    contract: dict[str, Any] = yaml.safe_load((ROOT / action / "action.yml").read_text("utf-8"))
-    return name in contract["inputs"]
-
-
-CAN_SWEEP = declares("stop-runner", "sweep")
-
-
 def _failing_start(scene: Scene) -> dict[str, str]:
     """One of its instances never boots, so that it takes back all."""
     scene.world.ec2.rules.boot(never=True, times=1)
@@ -75,13 +63,15 @@ def _sweep(scene: Scene) -> dict[str, str]:
     return SWEEP
 
 
+_JIT = ("POST runners/generate-jitconfig", "RunInstances")
 _TAKING_BACK = ("TerminateInstances", "GET runners", "DELETE runners/{id}")
 
 ROWS = [
     Row("start", "start-runner", lambda _: START),
     Row("start-unheard", "start-runner", lambda _: START, ("RunInstances",), unheard=True),
+    Row("start-jit", "start-runner", lambda _: START | {"registration": "jit"}, _JIT),
     Row("failing-start", "start-runner", _failing_start, _TAKING_BACK, fails=True),
     Row("stop", "stop-runner", _stop),
     Row("stop-by-id", "stop-runner", _stop_by_id, ("DescribeInstances",)),
-    *([Row("sweep", "stop-runner", _sweep)] if CAN_SWEEP else []),
+    Row("sweep", "stop-runner", _sweep),
 ]

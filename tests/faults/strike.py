@@ -15,7 +15,7 @@ from tests.actions.harness import Actions, Result, Running
 from tests.faults.calls import pattern_of
 from tests.faults.gate import Gate
 from tests.faults.points import SIGNALS, Point, kind_of
-from tests.faults.rows import CAN_SWEEP, ROWS, SWEEP, Row
+from tests.faults.rows import ROWS, SWEEP, Row
 from tests.faults.scene import Scene, stop_inputs
 
 if TYPE_CHECKING:
@@ -115,18 +115,15 @@ class Campaign:
         """What a workflow does: its stop job, and when the run is over, the sweep on a schedule."""
         if row.name != "sweep":
             again = inputs if row.action == "stop-runner" else stop_inputs(struck.outputs)
-            if row.unheard:
-                again = {}
-            self._follow("stop", outcome, again, scene)
-            left = scene.left()
+            self._follow("stop", outcome, {} if row.unheard else again, scene)
+            outcome.left_to_sweep = scene.left()
             outcome.lost += scene.harmed(run_is_over=False)
             scene.end_run()
-            (outcome.left_to_sweep if CAN_SWEEP else outcome.lost).extend(left)
-        if CAN_SWEEP:
-            scene.lose_connections()
-            self._follow("sweep", outcome, SWEEP, scene)
-            outcome.lost += scene.left()
-            outcome.lost += scene.harmed(run_is_over=True)
+        self._gate.settle()
+        scene.lose_connections()
+        self._follow("sweep", outcome, SWEEP, scene)
+        outcome.lost += scene.left()
+        outcome.lost += scene.harmed(run_is_over=True)
 
     def _follow(self, name: str, outcome: Outcome, inputs: dict[str, str], scene: Scene) -> None:
         result = self._actions.run("stop-runner", inputs, scene.environment("stop-runner"))

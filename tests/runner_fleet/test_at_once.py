@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 
-from runner_fleet.at_once import at_once
+import pytest
+from runner_fleet.at_once import at_once, begun
 from runner_fleet.errors import CloudError
+
+
+def test_what_is_begun_answers_or_fails() -> None:
+    assert begun(lambda: 3).result() == 3
+    with pytest.raises(ZeroDivisionError):
+        begun(lambda: 1 // 0).result()
+
+
+def test_what_is_begun_keeps_no_process_from_its_end() -> None:
+    code = "import time; from runner_fleet.at_once import begun; begun(lambda: time.sleep(60)); exit(7)"
+    ended = subprocess.run([sys.executable, "-c", code], timeout=30, check=False)
+    assert ended.returncode == 7
 
 
 def test_a_place_that_fails_does_not_keep_the_others_from_answering() -> None:

@@ -51,6 +51,13 @@ def test_the_second_signal_does_not_cut_the_way_back_short(cancellation: Cancell
     assert done == ["taken back"]
 
 
+def test_when_all_is_done_a_signal_changes_nothing(cancellation: Cancellation) -> None:
+    cancellation.finish()
+    os.kill(os.getpid(), signal.SIGINT)
+    with cancellation.shield():
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
 def test_the_error_of_a_shielded_step_stands(cancellation: Cancellation) -> None:
     with pytest.raises(ZeroDivisionError):
         signalled_while_shielded(cancellation, lambda: 1 / 0)

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from runner_fleet.errors import InputError
+from runner_fleet.masking import redacted
 
 LABEL_LIMIT = 256
 """Characters of a label (actions/runner, src/Runner.Listener/Configuration/Validators.cs)."""
@@ -70,9 +71,9 @@ class InputReader:
         return int(value)
 
     def boolean(self, name: str, default: bool = False) -> bool:
-        value = self.text(name).lower()
-        if value in ("", "true", "false"):
-            return value == "true" if value else default
+        value = self.text(name)
+        if value.lower() in ("", "true", "false"):
+            return value.lower() == "true" if value else default
         self.problem(name, f"{shown(value)} is neither true nor false")
         return default
 
@@ -223,6 +224,7 @@ class InputReader:
 
 def shown(value: str) -> str:
     """A value as it may stand in a message: on one line, printable, and not endless."""
+    value = redacted(value)  # before it is cut: a part of a secret has no form
     return repr(value if len(value) <= 60 else f"{value[:57]}...")
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from functools import partial
 
+from runner_fleet.at_once import begun
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image, Launch
 from runner_fleet.ec2_template import LaunchTemplate
@@ -128,15 +130,14 @@ class Preparation:
         problems: list[Problem] = []
         regions = self.options.placement.regions
         # EC2 is asked meanwhile: making its client takes as long as GitHub's replies.
-        with ThreadPoolExecutor(len(regions)) as pool:
-            asked = {name: pool.submit(survey, self.clouds[name], self.options) for name in regions}
-            tokens, archives, group = Tokens(), list[RunnerArchive](), DEFAULT_GROUP
-            registration = self.options.registration
-            with noted(problems, f"GitHub, {self.options.github.place}"):
-                tokens = self._tokens()
-                archives = self.github.runner_archives()
-                if registration.group:
-                    group = group_id(self.github, registration.group)
+        asked = {name: begun(partial(survey, self.clouds[name], self.options)) for name in regions}
+        tokens, archives, group = Tokens(), list[RunnerArchive](), DEFAULT_GROUP
+        registration = self.options.registration
+        with noted(problems, f"GitHub, {self.options.github.place}"):
+            tokens = self._tokens()
+            archives = self.github.runner_archives()
+            if registration.group:
+                group = group_id(self.github, registration.group)
         surveys = _answers(asked, problems)
         candidates: list[Candidate] = []
         if len(surveys) == len(regions):

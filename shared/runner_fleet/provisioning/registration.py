@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, wait
 from functools import partial
 
+from runner_fleet.at_once import begun
 from runner_fleet.errors import CapacityError
 from runner_fleet.github import GitHub, JitConfig
 from runner_fleet.provisioning.identity import LABEL_TAG, Fleet
@@ -15,6 +17,9 @@ from runner_fleet.provisioning.prepare import Script
 
 AT_ONCE = 4
 """Registrations under way at a time."""
+
+UNDER_WAY = 3.0
+"""Seconds that those under way get after a failure: a cancelled step has 10."""
 
 A_MINUTE = 80
 """Requests a minute that create something, as GitHub allows (REST API docs, rate limits, secondary
@@ -56,27 +61,35 @@ def register_all(
     """A registration for each label of the fleet, by label.
 
     When one fails, or this is interrupted, no further ones are begun, and those under way are
-    waited for: whoever takes the fleet back then sees all there are. Raises `GitHubError`.
+    waited for, so that whoever takes the fleet back sees all there are; but no longer than
+    `UNDER_WAY`, for one may be waiting for a rate limit to end. Raises `GitHubError`.
     """
     over = threading.Event()
     pace = Pace(clock, over.wait)
+    waiting = deque(fleet.labels)
 
-    def register(label: str) -> JitConfig | None:
-        pace.wait()
-        if over.is_set():
-            return None
-        labels = fleet.jit_labels(label, extra_labels)
-        return github.jit_config(fleet.jit_name(label), labels, group_id)
+    def register() -> dict[str, JitConfig]:
+        made: dict[str, JitConfig] = {}
+        while not over.is_set():
+            try:
+                label = waiting.popleft()
+            except IndexError:
+                break
+            pace.wait()
+            if not over.is_set():
+                labels = fleet.jit_labels(label, extra_labels)
+                made[label] = github.jit_config(fleet.jit_name(label), labels, group_id)
+        return made
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        try:
-            begun = {label: pool.submit(register, label) for label in fleet.labels}
-            done, _ = wait(begun.values(), return_when=FIRST_EXCEPTION)
-            for future in done:
-                future.result()
-        finally:
-            over.set()
-    return {label: config for label, future in begun.items() if (config := future.result())}
+    workers = [begun(register) for _ in range(min(AT_ONCE, len(fleet.labels)))]
+    try:
+        done, _ = wait(workers, return_when=FIRST_EXCEPTION)
+        made = [worker.result() for worker in done]
+    finally:
+        over.set()
+        wait(workers, timeout=UNDER_WAY)
+    found = {label: config for each in made for label, config in each.items()}
+    return {label: found[label] for label in fleet.labels}
 
 
 def place_each(

@@ -38,7 +38,7 @@ def started(
     `names`: instance id to the name of its runner. `max_lifetime`: minutes after which all end in
     any case.
     """
-    place = attempts[-1].candidate
+    region = attempts[-1].candidate.region
     rows = [
         [
             f"`{progress.labels[key]}`",
@@ -53,10 +53,10 @@ def started(
     ]
     heading = ["Runner label", "Instance", "Type", "Zone", "Market", "Runner"]
     return (
-        f"### Started {counted(rows, 'runner')} in {place.region}\n\n"
+        f"### Started {counted(rows, 'runner')} in {region}\n\n"
         f"{_table([*heading, *(phase.capitalize() for phase in _PHASES)], rows)}\n\n"
         f"Seconds since the launch, as seen by polling. Fleet `{fleet_id}`."
-        f"{_estimate(place.usd_per_hour, len(rows), max_lifetime)}{failed(attempts)}"
+        f"{_estimate(progress.instances.values(), max_lifetime)}{failed(attempts)}"
     )
 
 
@@ -103,10 +103,12 @@ def cell(text: str) -> str:
     return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
 
 
-def _estimate(usd_per_hour: float | None, count: int, max_lifetime: int) -> str:
-    if usd_per_hour is None:
+def _estimate(instances: Collection[Instance], max_lifetime: int) -> str:
+    """What they cost, when the price of each is known."""
+    prices = [price for each in instances if (price := _usd_per_hour(each)) is not None]
+    if len(prices) < len(instances):
         return ""
-    hourly = usd_per_hour * count
+    hourly = sum(prices)
     return (
         f" About ${hourly:.4g} an hour for all, at most ${hourly * max_lifetime / 60:.4g} until "
         "`max_lifetime_minutes`, without volumes and traffic."
@@ -190,11 +192,18 @@ def _age(seconds: float | None) -> str:
 
 def _cost(instance: Instance, seconds: float | None) -> str:
     """What an instance has cost, when the start knew its price; volumes and traffic not counted."""
-    try:
-        price = float(instance.tags[PRICE_TAG])
-    except (LookupError, ValueError):
+    price = _usd_per_hour(instance)
+    if price is None or seconds is None:
         return ""
-    return "" if seconds is None else f"${max(0.0, seconds) * price / 3600:.2f}"
+    return f"${max(0.0, seconds) * price / 3600:.2f}"
+
+
+def _usd_per_hour(instance: Instance) -> float | None:
+    """As the start that knew it wrote it down."""
+    try:
+        return float(instance.tags[PRICE_TAG])
+    except (LookupError, ValueError):
+        return None
 
 
 def _seconds(progress: Progress, key: str, phase: str) -> str:

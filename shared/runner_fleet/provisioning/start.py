@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
+from runner_fleet.errors import GitHubError
 from runner_fleet.github import GitHub
 from runner_fleet.provisioning.examine import Examination
 from runner_fleet.provisioning.identity import Fleet, runner_name
@@ -76,7 +77,10 @@ class Start:
                 self._place_each(placing, plan)
             else:
                 placing.place(placement.count, placement.minimum, plan.script)
-            return self._wait(self.clouds[trail.region])
+            progress = self._wait(self.clouds[trail.region])
+            # From here on nobody would take the fleet back.
+            self.cancellation.finish()
+            return progress
 
     def _wait(self, ec2: Ec2) -> Progress:
         self.github.patience.ends_in(self.options.timeout)
@@ -112,7 +116,10 @@ class Start:
         for config in configs.values():
             self.mask(config.encoded)
         for config in place_each(placing, plan.script, configs, minimum):
-            self.github.delete_runner(config.runner_id)
+            try:
+                self.github.delete_runner(config.runner_id)
+            except GitHubError as error:  # no reason to give up a fleet that is large enough
+                self.caution(f"A registration is left for stop-runner to remove: {error}")
 
     def _way_back(self) -> WayBack:
         return WayBack(

@@ -31,8 +31,8 @@ from runner_fleet.provisioning.take_back import (
 )
 
 SECOND_SIGHT = 5.0
-"""Seconds after which a registration must still be offline: GitHub shows one so for a moment when
-its runner reconnects."""
+"""Seconds after which a registration must still be offline, and a run still be gone: GitHub shows a
+runner offline for a moment when it reconnects, and one 404 may be a bad moment of GitHub's own."""
 
 
 @dataclass(frozen=True)
@@ -125,15 +125,25 @@ class Sweeper:
     def _read_runs(
         self, keys: Iterable[RunKey], runs: dict[RunKey, github_runs.WorkflowRun | None]
     ) -> None:
-        """Raises `GitHubError` at the first that cannot be read: the rest could not be, either."""
-        readable = False
+        """Raises `GitHubError` at the first that cannot be read: the rest could not be, either.
+
+        A run that is gone must be so twice.
+        """
+        readable, gone = False, []
         for key in keys:
             run = github_runs.run(self.github, *key)
             readable = readable or run is not None
             if run is None and not readable:
                 github_runs.check_readable(self.github, key.repository)
                 readable = True
-            runs[key] = run
+            if run is None:
+                gone.append(key)
+            else:
+                runs[key] = run
+        if gone:
+            self.sleep(SECOND_SIGHT)
+        for key in gone:
+            runs[key] = github_runs.run(self.github, *key)
 
     def _old(self, instance: Instance) -> bool:
         return sweeping.is_old(instance, self.now(), self.min_age)

@@ -179,6 +179,19 @@ def test_throttling_is_sat_out_in_the_same_place(stage: Callable[..., Stage], wo
     ]
 
 
+@pytest.mark.parametrize("code", ["RequestLimitExceeded", "InternalError"])
+def test_a_signal_during_a_pause_of_a_launch_is_followed_by_no_other(
+    stage: Callable[..., Stage], world: World, code: str
+) -> None:
+    world.faults.add(Fault("RunInstances", status=503, code=code, times=None))
+    plan, slept = stage(HERE).placing.plan, list[float]()
+    launch = plan.launch(HERE, count=1, minimum=1, user_data=b"", tags={}, client_token="a")
+    with pytest.raises(CloudError, match=code):
+        Ec2("us-east-1").launch(launch, slept.append, give_up=lambda: bool(slept))
+    assert len(slept) == 1
+    assert world.calls.count("RunInstances") == 1
+
+
 def test_the_user_data_is_asked_for_once_a_pass(stage: Callable[..., Stage], world: World) -> None:
     world.ec2.rules.refuse(instance_type="g4dn.xlarge")
     world.ec2.rules.refuse(instance_type="g5.xlarge")

@@ -66,6 +66,18 @@ def test_each_label_gets_a_registration_of_its_own(world: World) -> None:
     assert len({config.encoded for config in configs.values()}) == 9
 
 
+def test_after_a_failure_one_that_waits_for_a_limit_is_not_waited_for(world: World) -> None:
+    limit = Fault(JIT, status=429, headers={"Retry-After": "60"})
+    world.faults.add(limit)
+    world.faults.add(Fault(JIT, status=403, message="Forbidden", skip=5, times=None))
+    began = time.monotonic()
+    with closing(GitHub(TOKEN, REPOSITORY, world.github.url)) as github:
+        with pytest.raises(GitHubError, match="403"):
+            register_all(github, fleet(50), (), DEFAULT_GROUP, time.monotonic)
+        assert limit.times == 0
+        assert time.monotonic() - began < 30
+
+
 def test_after_a_failure_no_further_ones_are_begun(world: World) -> None:
     world.faults.add(Fault(JIT, status=403, message="Forbidden", skip=5, times=None))
     with closing(GitHub(TOKEN, REPOSITORY, world.github.url)) as github:

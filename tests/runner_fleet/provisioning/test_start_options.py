@@ -288,6 +288,17 @@ def test_several_instances_must_not_end_while_they_wait_for_each_other() -> None
     assert parsed(idle_timeout_minutes="10", gh_timeout="600", instance_count="2")
 
 
+def test_nor_while_the_last_of_those_that_are_launched_alone_finds_no_room() -> None:
+    given = {"instance_count": "2", "registration": "jit", "capacity_timeout": "700"}
+    (line,) = problems(**given)
+    assert line.startswith(
+        "idle_timeout_minutes: 1800 seconds are less than capacity_timeout and gh_timeout (1900): "
+    )
+    assert parsed(**given, gh_timeout="1100")
+    assert parsed(**given | {"registration": "token"})
+    assert parsed(**given | {"instance_count": "1"})
+
+
 @pytest.mark.parametrize("version", ["2.3", "v2.335.1", "newest", "2.335.1@sha256:12", "2.335.1 "])
 def test_a_version_that_is_none_is_refused(version: str) -> None:
     (line,) = problems(runner_version=version)

@@ -82,7 +82,11 @@ class Scene:
             raise error
         if self.budget:
             self.budget = replace(self.budget, remaining=self.budget.remaining - self.costs)
-        listed = [n for n, course in enumerate(self.courses) if course.registered <= self.time < course.gone]
+        listed = [
+            n
+            for n, course in enumerate(self.courses)
+            if course.registered <= self.time < course.gone
+        ]
         online = {n for n in listed if self.courses[n].online <= self.time}
         return [Runner(n, "any", n in online, False, frozenset({f"runner-{n}"})) for n in listed]
 

@@ -58,10 +58,13 @@ def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> Star
 
 def _check_idleness(read: InputReader, options: StartOptions) -> None:
     """An instance must not end because it waits for the others of its start."""
-    idle = options.boot.idle_timeout * 60
-    if options.placement.count > 1 and 0 < idle < options.timeout:
+    idle, longest, which = options.boot.idle_timeout * 60, options.timeout, "gh_timeout"
+    if options.registration.jit:  # each is launched alone, the last one when there is room
+        longest += options.placement.timeout
+        which = "capacity_timeout and gh_timeout"
+    if options.placement.count > 1 and 0 < idle < longest:
         read.problem(
             "idle_timeout_minutes",
-            f"{idle} seconds are less than gh_timeout ({options.timeout}): an instance that is "
-            "ready early would end while it waits for the others",
+            f"{idle} seconds are less than {which} ({longest}): an instance that is ready early "
+            "would end while it waits for the others",
         )
