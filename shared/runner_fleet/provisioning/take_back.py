@@ -202,8 +202,8 @@ def _look_for_lost(runners: Iterable[Runner], taken: Taken) -> None:
     online = [runner.name for runner in runners if runner.online]
     if online and not taken.accounted and not taken.problems:
         line = (
-            f"no instance of this fleet was found, but its runner {online[0]} is online: it runs in "
-            "another region or account. Give the credentials and aws_region_name that started it"
+            f"no instance of this fleet was found, but its runner {online[0]} is online: it runs "
+            "in another region or account. Give the credentials and aws_region_name that started it"
         )
         taken.problems.append(line)
 

@@ -38,7 +38,9 @@ def test_a_mapping_that_is_none_is_refused(mapping: str) -> None:
 
 
 def test_a_broken_mapping_does_not_save_a_fleet() -> None:
-    options = stop_options({"instance_mapping": "{oops", "fleet_id": "77-1-start-ab12cd34"}, ENVIRON)
+    options = stop_options(
+        {"instance_mapping": "{oops", "fleet_id": "77-1-start-ab12cd34"}, ENVIRON
+    )
     assert options.fleet_id == "77-1-start-ab12cd34"
     assert len(options.problems) == 1
     assert options.problems[0].startswith("instance_mapping: is not a JSON object")
