@@ -128,9 +128,7 @@ class Preparation:
         problems: list[str] = []
         regions = self.options.placement.regions
         # EC2 is asked meanwhile: making its client takes as long as GitHub's replies.
-        asked = {
-            name: begun(partial(survey, self.clouds[name], self.options)) for name in regions
-        }
+        asked = {name: begun(partial(survey, self.clouds[name], self.options)) for name in regions}
         tokens, archives, group = Tokens(), list[RunnerArchive](), DEFAULT_GROUP
         registration = self.options.registration
         with gathered(problems):
