@@ -8,7 +8,8 @@ What stands between
 
 is made anew from the file that says it first, so the two cannot disagree:
 
-    inputs ACTION           table of the inputs of ACTION/action.yml
+    inputs ACTION           table of the inputs of ACTION/action.yml; where comments such as
+                            "# -- Disk --" group them, a heading and a table for each group
     outputs ACTION          table of its outputs
     example FILE [JOB...]   a file as a code block, or only some jobs of a workflow
     aws-errors              table of the error codes of AWS that the library explains
@@ -50,13 +51,31 @@ _LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 
 def inputs(action: str) -> str:
-    """The inputs that must be given come first; otherwise the order is that of action.yml."""
-    declared = _action(action)["inputs"].items()
-    rows = [
-        (f"`{name}`", _needed(entry), _prose(entry["description"]))
-        for name, entry in sorted(declared, key=lambda item: not item[1].get("required"))
-    ]
-    return table(("Input", "Default", "Meaning"), rows)
+    """In each group the inputs that must be given come first, then in the order of action.yml."""
+    declared = _action(action)["inputs"]
+    parts = []
+    for heading, names in input_groups(action).items():
+        rows = [
+            (f"`{name}`", _needed(declared[name]), _prose(declared[name]["description"]))
+            for name in sorted(names, key=lambda name: not declared[name].get("required"))
+        ]
+        parts += [f"### {heading}"] if heading else []
+        parts += [table(("Input", "Default", "Meaning"), rows)]
+    return "\n\n".join(parts)
+
+
+def input_groups(action: str) -> dict[str, list[str]]:
+    """The names of the inputs by the comment above them; "" for those above the first one."""
+    text = (ROOT / action / "action.yml").read_text("utf-8")
+    text = text.partition("\ninputs:\n")[2].partition("\noutputs:\n")[0]
+    groups: dict[str, list[str]] = {}
+    heading = ""
+    for group, name in re.findall(r"^  (?:# -- (.+) --|(\w+):)$", text, re.MULTILINE):
+        if group:
+            heading = group
+        else:
+            groups.setdefault(heading, []).append(name)
+    return groups
 
 
 def _needed(entry: dict[str, Any]) -> str:

@@ -47,6 +47,10 @@ def refused(
         ),
         ({"pre_runner_script": noise(24_000)}, "the user data is"),
         (
+            {"pre_runner_script": "true\nif then fi"},
+            'pre_runner_script: line 2: bash cannot read it: "syntax error near',
+        ),
+        (
             {"aws_image_id": "ami-0123456789abcdef0"},
             "aws_image_id ami-0123456789abcdef0: AWS refused DescribeImages with InvalidAMIID",
         ),
@@ -102,6 +106,13 @@ def test_problems_of_both_services_come_together(actions: Actions, world: World)
         {"GH_PAT": "a-token-that-does-not-exist"},
     )
     assert [line.split()[0] for line in lines] == ["GitHub", "aws_instance_type:", "the"]
+
+
+def test_a_wrong_type_hides_no_wrong_image(actions: Actions, world: World) -> None:
+    wrong = {"aws_instance_type": "g4dn.huge", "aws_image_name": "Ubunut"}
+    image, kind = refused(actions, world, INPUTS | wrong)
+    assert image.startswith("aws_image_name: no available image of amazon in us-east-1 has a name")
+    assert kind == "aws_instance_type: there is no g4dn.huge in us-east-1"
 
 
 def test_no_way_to_github_is_one_line(actions: Actions, world: World) -> None:

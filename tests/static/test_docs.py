@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTIONS = sorted(file.parent.name for file in ROOT.glob("*/action.yml"))
 READMES = [ROOT / "README.md", *(ROOT / action / "README.md" for action in ACTIONS)]
 TROUBLESHOOTING = ROOT / "docs" / "troubleshooting.md"
 _PAGES = ("CONTRIBUTING.md", "examples/sandbox/README.md")
-_DOCS = ("aws.md", "github.md", "reports.md")
+_DOCS = ("aws.md", "github.md", "proof.md", "reports.md")
 OTHERS = [*(ROOT / name for name in _PAGES), *(ROOT / "docs" / name for name in _DOCS)]
 
 # Where the messages are written that a user may see, beside the boot script.
@@ -38,6 +39,8 @@ NO_FAILURES = (
     *("Orphans, if this were", "There is no orphan", "has ended meanwhile"),
     # of a dry run
     *("### Dry run", "in …, … free", "through …, with", "EC2 would launch", "it takes an instance"),
+    *("… bytes… of at most", "EC2 refuses it, for the same reason", "default VPC: way out"),
+    *("each of its subnets", "^bash: "),
     *("Nothing that was checked", "the token may register", "dry run of RunInst", "with the role"),
     *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
     *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
@@ -99,6 +102,21 @@ def anchors(page: Path) -> set[str]:
     """As GitHub makes them from headings: letters, digits and hyphens, in lower case."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_every_input_is_in_the_tables_once(action: str) -> None:
+    declared = yaml.safe_load((ROOT / action / "action.yml").read_text(encoding="utf-8"))["inputs"]
+    text = section((ROOT / action / "README.md").read_text(encoding="utf-8"), "Inputs")
+    assert sorted(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == sorted(declared)
+
+
+def test_the_inputs_of_start_runner_are_in_groups() -> None:
+    text = section((ROOT / "start-runner" / "README.md").read_text(encoding="utf-8"), "Inputs")
+    disk = text.partition("\n### Disk\n")[2].partition("\n### ")[0]
+    found = re.findall(r"^\| `(\w+)` \|", disk, re.MULTILINE)
+    assert found
+    assert all(name.startswith("aws_root_device_") for name in found)
 
 
 @pytest.mark.parametrize("action", ACTIONS)

@@ -240,8 +240,8 @@ CAUSES = (
     Cause(
         "volume-key",
         "AWS could not attach the volumes of the instance",
-        "most often the KMS key of an encrypted image: the role that starts needs kms:CreateGrant, "
-        "kms:Decrypt and kms:GenerateDataKeyWithoutPlaintext for it",
+        "most often the KMS key of an encrypted image or volume: let the role that starts use it, "
+        "with the kms: permissions listed under 'Keys' in docs/aws.md",
         reasons=("Client.InternalError",),
     ),
     Cause(
