@@ -17,6 +17,9 @@ LABEL_LIMIT = 256
 
 _LARGEST_NUMBER = 1e6  # also keeps out NaN and infinity, which Python reads as JSON
 
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+"""As Python reads bytes of the environment that are no UTF-8 (PEP 383)."""
+
 REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
 INSTANCE_ID = r"i-[0-9a-f]{8}([0-9a-f]{9})?"
 
@@ -41,7 +44,13 @@ class InputReader:
             raise InputError(*self.problems)
 
     def text(self, name: str, default: str = "") -> str:
-        return self._values.get(name, default)
+        value = self._values.get(name, default)
+        if not _SURROGATE.search(value):
+            return value
+        line = f"{name}: is no text: it holds bytes that are not UTF-8"
+        if line not in self.problems:  # several look at some values
+            self.problems.append(line)
+        return default
 
     def matching(self, name: str, pattern: str, hint: str, default: str = "") -> str:
         """A value that has a form; an empty one is the default."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 from runner_fleet.ec2_template import TemplateName
 from runner_fleet.ec2_volumes import Volumes
 from runner_fleet.errors import InputError
 from runner_fleet.provisioning.options.start import StartOptions, start_options
+
+from tests.actions.harness import ROOT
 
 ENVIRON = {
     "GITHUB_REPOSITORY": "octo-org/gpu-tests",
@@ -486,3 +489,10 @@ def test_a_public_address_is_the_subnets_business_unless_asked_for(
     text: str, asked: bool | None
 ) -> None:
     assert parsed(associate_public_ip=text).machine.public_ip is asked
+
+
+def test_bytes_that_are_no_text_are_refused_in_every_input() -> None:
+    inputs = yaml.safe_load((ROOT / "start-runner" / "action.yml").read_text("utf-8"))["inputs"]
+    for name in inputs:
+        lines = problems(**{name: "#!/bin/sh\necho \udcff"})
+        assert lines.count(f"{name}: is no text: it holds bytes that are not UTF-8") == 1
