@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner_fleet import action
 from runner_fleet.cancel import Cancellation
-from runner_fleet.errors import FleetError
+from runner_fleet.errors import FleetError, InputError, gathered
 from runner_fleet.github_access import REPOSITORY
 from runner_fleet.provisioning.options.stop import StopOptions, Sweep, stop_options
 
@@ -40,7 +41,16 @@ def main(reporter: action.Reporter) -> None:
         github = GitHub.of(access, AGENT, reporter.mask)
     several = len(options.regions) > 1 or options.sweep is not None
     patience = options.region_timeout if several else READ_TIMEOUT
-    ec2 = {region: Ec2(region, AGENT, patience) for region in options.regions}
+    ec2: dict[str, Ec2] = {}
+    problems = list(options.problems)
+    for region in options.regions:
+        with gathered(problems):
+            client = Ec2(region, AGENT, patience)
+            client.check_region()
+            ec2[region] = client
+    if not ec2:
+        raise InputError(*problems)
+    options = replace(options, problems=tuple(problems))
     if options.sweep is not None and not options.named and github is not None:
         _sweep(options, options.sweep, github, ec2, reporter)
     else:
@@ -58,6 +68,7 @@ def _stop(
     from runner_fleet.provisioning import report
     from runner_fleet.provisioning.own import Own, OwnSearch
     from runner_fleet.provisioning.stop import Stop
+    from runner_fleet.provisioning.take_back import Taken
 
     # A cancelled clean-up is a clean-up all the same: finish within the time GitHub leaves.
     with cancellation.shield():
@@ -70,13 +81,19 @@ def _stop(
             for line in own.warnings:
                 reporter.warning(line)
             if not own.ours and not own.problems:
-                reporter.notice(f"{NOTHING}, and no instance of this run that surely is this job's")
+                if own.doubtful:
+                    left = report.counted(own.doubtful, "instance")
+                    reporter.notice(f"Nothing was stopped; {left} left alone")
+                    reporter.summary(report.stopped(Taken(), time.time(), ec2, own))
+                else:
+                    reporter.notice(f"{NOTHING}, and no instance of this run is this job's")
                 reporter.output("orphans", "[]")
                 return
         stop = Stop(options, github, ec2, reporter.say, own, hurried)
         taken = stop.take_back()
         for name in taken.unknown:
-            reporter.say(f"{name}: EC2 does not know this instance, or it has ended")
+            where = " and ".join(ec2)
+            reporter.say(f"{name}: EC2 does not know this instance in {where}, or it has ended")
         for name in taken.busy:
             reporter.warning(f"{name} still had a job; its instance is terminated all the same")
         for problem in taken.problems:
@@ -86,7 +103,7 @@ def _stop(
             f"{len(taken.ended_before)} had ended, "
             f"{report.counted(taken.removed, 'registration')} removed"
         )
-        reporter.summary(report.stopped(taken, time.time()))
+        reporter.summary(report.stopped(taken, time.time(), ec2, own))
         reporter.output("orphans", "[]")
     stop.wait(taken)
     if taken.problems:

@@ -76,6 +76,9 @@ def test_an_instance_that_cannot_be_attributed_is_left_with_one_warning(
     assert f"{instance}: of this run, but maybe not of this job; left alone" in warning
     assert "GitHub answers 404 (Not Found) for the workflow runs of octo-org/gpu-tests" in warning
     assert "Pass start-runner's output fleet_id" in warning
+    assert "::notice::Nothing was stopped; 1 instance left alone" in result.log
+    assert "Nothing to stop" not in result.log
+    assert f"| `{instance}` | instance | left alone: maybe of another job |" in result.summary
     assert live(world) == [instance]
 
 

@@ -84,7 +84,7 @@ def test_an_unknown_instance_does_not_save_the_others(actions: Actions, world: W
     mapping |= {"i-0123456789abcdef0": "runner-gone0000"}
     result = actions.run("stop-runner", {"instance_mapping": json.dumps(mapping)})
     assert result.status == 0, result.log
-    assert "i-0123456789abcdef0: EC2 does not know this instance, or it has ended" in result.log
+    assert "i-0123456789abcdef0: EC2 does not know this instance in us-east-1, or" in result.log
     assert_nothing_left(world)
 
 
@@ -196,6 +196,32 @@ def test_a_fleet_that_is_nowhere_is_success_and_said(actions: Actions, world: Wo
     result = actions.run("stop-runner", {"fleet_id": "77-1-start-gone0000"})
     assert result.status == 0, result.log
     assert "There is no instance of fleet 77-1-start-gone0000 in us-east-1" in result.log
+    assert result.summary == "### Stopped runners\n\nNone found in us-east-1.\n\n"
+
+
+def test_a_runner_made_just_in_time_is_online_but_no_region_has_its_instance(
+    actions: Actions, world: World
+) -> None:
+    """The fleet's id alone tells the runner, by the fleet's mark."""
+    labels = ["runner-ab12cd34", "runner-zz99yy88"]
+    world.github.add_runner(REPOSITORY, "runner-zz99yy88-jit-77-1", labels, status="online")
+    result = actions.run("stop-runner", {"fleet_id": "77-1-start-ab12cd34"})
+    assert result.status == 1
+    (line,) = result.errors
+    assert "its runner runner-zz99yy88-jit-77-1 is online: it runs in another region" in line
+
+
+@pytest.mark.parametrize("regions", ["us-east-9", "us-east-9,us-east-1"])
+def test_a_region_that_does_not_exist_is_told_with_the_nearest(
+    actions: Actions, world: World, regions: str
+) -> None:
+    instance = launch(world, fleet_id="77-1-start-ab12cd34")
+    inputs = {"fleet_id": "77-1-start-ab12cd34", "aws_region_name": regions}
+    result = actions.run("stop-runner", inputs)
+    assert result.status == 1
+    (line,) = result.errors
+    assert line.startswith("aws_region_name: there is no region 'us-east-9'; did you mean us-east-")
+    assert live(world) == ([instance] if regions == "us-east-9" else [])
 
 
 def test_a_cancelled_stop_finishes_and_says_what_it_could_not_do(

@@ -291,6 +291,22 @@ def test_a_sweep_tells_by_default_and_ends_when_told(actions: Actions, world: Wo
     }
 
 
+def test_a_registration_that_goes_with_its_instance_tells_the_run(
+    world: World, sweep: Sweep
+) -> None:
+    """As a dry run foretells it, be the runner named after its instance or its label."""
+    run_id = over(world)
+    orphan = launch(world, run_id=run_id)
+    other = launch(world, run_id=run_id, label="runner-bbbbbbbb")
+    names = [f"runner-aaaaaaaa-{orphan}", f"runner-bbbbbbbb-jit-{run_id}-1"]
+    for name in names:
+        world.github.add_runner(REPOSITORY, name, [name[:15]], status="online")
+    run = f"{REPOSITORY} {run_id}-1"
+    expected = sorted((name, run) for name in (orphan, other, *names))
+    assert sorted((row.name, row.run) for row in sweep(dry_run=True).rows) == expected
+    assert sorted((row.name, row.run) for row in sweep().rows) == expected
+
+
 def test_a_termination_that_is_refused_fails_the_sweep(world: World, sweep: Sweep) -> None:
     orphan = launch(world, run_id=over(world))
     world.faults.add(

@@ -26,6 +26,9 @@ STARTER_TAG = f"{TAG_PREFIX}started-by"
 LABEL_TAG = f"{TAG_PREFIX}label"  # where each instance is launched alone
 PRICE_TAG = f"{TAG_PREFIX}usd-per-hour"  # where the start knew it
 
+FLEET_ID = r"[0-9]{1,20}-[0-9]{1,10}-[A-Za-z0-9-]{1,64}-[a-z0-9]{8}"
+"""Run, attempt, job and a random end, as `Fleet.create` puts them together."""
+
 OWN_LABEL = r"runner-[a-z0-9]{8}"
 """What a label that we draw looks like; users' own labels may be on runners of others."""
 

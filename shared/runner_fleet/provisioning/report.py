@@ -10,6 +10,7 @@ from runner_fleet.provisioning.attempts import Attempt
 from runner_fleet.provisioning.check import PROBLEM, Check
 from runner_fleet.provisioning.identity import PRICE_TAG
 from runner_fleet.provisioning.loss import SHOWN, RunnerLostError
+from runner_fleet.provisioning.own import Own
 from runner_fleet.provisioning.progress import BOOTING, LAUNCHED, ONLINE, REGISTERED, Progress
 from runner_fleet.provisioning.swept import Row
 from runner_fleet.provisioning.take_back import Taken
@@ -103,6 +104,15 @@ def cell(text: str) -> str:
     return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
 
 
+def bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {cell(line)}" for line in lines)
+
+
+def paragraphs(*texts: str) -> str:
+    """Those that are not empty."""
+    return "\n\n".join(text for text in texts if text)
+
+
 def _estimate(instances: Collection[Instance], max_lifetime: int) -> str:
     """What they cost, when the price of each is known."""
     prices = [price for each in instances if (price := _usd_per_hour(each)) is not None]
@@ -138,13 +148,16 @@ def failed(attempts: Sequence[Attempt]) -> str:
     return f"\n\n### Attempts to launch\n\n{_table(heading, rows)}{rest}"
 
 
-def stopped(taken: Taken, now: float) -> str:
-    """What a stop ended, and what it could not; `now` in seconds since the epoch."""
+def stopped(taken: Taken, now: float, regions: Collection[str], own: Own) -> str:
+    """What a stop ended, left alone, and could not end; `now` in seconds since the epoch."""
+    where = ", ".join(regions)
     rows = [
         *(_instance(taken, key, "terminated", now) for key in taken.terminated),
         *(_instance(taken, key, "had ended already") for key in taken.ended_before),
-        *(_instance(taken, key, "unknown to EC2") for key in taken.unknown),
+        *(_instance(taken, key, f"not found in {where}") for key in taken.unknown),
         *(_instance(taken, key, "**NOT terminated**", now) for key in taken.left),
+        *(_instance(taken, key, "left alone: maybe of another job") for key in own.doubtful),
+        *(_instance(taken, key, "left alone: of another job") for key in own.theirs),
         *([f"`{name}`", "runner", "registration removed"] for name in taken.removed),
         *([f"`{name}`", "runner", "was busy; its instance is terminated"] for name in taken.busy),
     ]
@@ -152,10 +165,9 @@ def stopped(taken: Taken, now: float) -> str:
     if taken.seen:
         heading += ["Type", "Seconds lived", "Cost (estimate)"]
     rows = [(row + [""] * len(heading))[: len(heading)] for row in rows]
-    nothing = "" if taken.problems else "Nothing was left to stop."
+    nothing = "" if taken.problems else f"None found in {where}."
     table = _table(heading, rows) if rows else nothing
-    problems = "".join(f"\n- {problem}" for problem in taken.problems)
-    return f"### Stopped runners\n\n{table}\n{problems}"
+    return paragraphs("### Stopped runners", table, bullets(taken.problems))
 
 
 def _instance(taken: Taken, key: str, outcome: str, now: float | None = None) -> list[str]:
@@ -177,9 +189,8 @@ def swept(rows: Sequence[Row], problems: Sequence[str], *, dry_run: bool) -> str
     ]
     heading = ["Kind", "Name", "Region", "Age", "Run", "Why", "Outcome"]
     table = _table(heading, cells) if cells else "" if problems else "There is no orphan."
-    lines = "".join(f"\n- {problem}" for problem in problems)
     title = "Orphans, if this were not a dry run" if dry_run else "Swept orphans"
-    return f"### {title}\n\n{table}\n{lines}"
+    return paragraphs(f"### {title}", table, bullets(problems))
 
 
 def _age(seconds: float | None) -> str:

@@ -241,7 +241,11 @@ class Sweeper:
             remove_runners(mapping, (), self.github, taken, self.sleep)
         swept.problems += taken.problems
         swept.rows += [
-            replace(registration(name, "its instance is an orphan"), orphan=True, outcome="removed")
+            replace(
+                registration(name, "its instance is an orphan", _run_of(name, orphans)),
+                orphan=True,
+                outcome="removed",
+            )
             for name in taken.removed
         ]
 
@@ -272,6 +276,17 @@ def _by_region(orphans: Iterable[tuple[Row, Instance]]) -> dict[str, dict[str, I
     for row, one in orphans:
         regions.setdefault(row.region, {})[one.id] = one
     return regions
+
+
+def _run_of(name: str, orphans: Iterable[tuple[Row, Instance]]) -> str:
+    """The run of the instance whose runner has the name."""
+    jit = jit_run_of(name)
+    found = (
+        row.run
+        for row, one in orphans
+        if instance_of(name) == one.id or (jit and jit[0] == own_label(one).lower())
+    )
+    return next(found, "")
 
 
 def _is_of(runner: Runner, instance: Instance) -> bool:

@@ -118,6 +118,7 @@ def remove_runners(
             ours = [one for one in github.runners() if _is_ours(one, mapping, names)]
             delete_runners(ours, github, taken)
             _look_for_strays(ours, mapping, taken)
+            _look_for_lost(ours, taken)
             settled |= {key for one in ours if one.online for key in _instances(one, mapping)}
             settled |= {key for one in ours if is_jit(one.name) for key in _instances(one, mapping)}
             if settled.issuperset(taken.terminated):
@@ -194,6 +195,17 @@ def _look_for_strays(runners: Iterable[Runner], mapping: Mapping[str, str], take
             )
             if line not in taken.problems:
                 taken.problems.append(line)
+
+
+def _look_for_lost(runners: Iterable[Runner], taken: Taken) -> None:
+    """A runner is online though all regions were asked, and none has an instance of its fleet."""
+    online = [runner.name for runner in runners if runner.online]
+    if online and not taken.accounted and not taken.problems:
+        line = (
+            f"no instance of this fleet was found, but its runner {online[0]} is online: it runs in "
+            "another region or account. Give the credentials and aws_region_name that started it"
+        )
+        taken.problems.append(line)
 
 
 def _is_ours(runner: Runner, ids: Collection[str], labels: set[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from runner_fleet.errors import InputError
+from runner_fleet.provisioning.identity import Caller, Fleet
 from runner_fleet.provisioning.options.stop import Sweep, stop_options
 
 ENVIRON = {
@@ -37,13 +38,13 @@ def test_a_mapping_that_is_none_is_refused(mapping: str) -> None:
 
 
 def test_a_broken_mapping_does_not_save_a_fleet() -> None:
-    options = stop_options({"instance_mapping": "{oops", "fleet_id": "77-1-start-x"}, ENVIRON)
-    assert options.fleet_id == "77-1-start-x"
+    options = stop_options({"instance_mapping": "{oops", "fleet_id": "77-1-start-ab12cd34"}, ENVIRON)
+    assert options.fleet_id == "77-1-start-ab12cd34"
     assert len(options.problems) == 1
     assert options.problems[0].startswith("instance_mapping: is not a JSON object")
 
 
-FLEET = {"fleet_id": "77-1-start-x"}
+FLEET = {"fleet_id": "77-1-start-ab12cd34"}
 
 
 @pytest.mark.parametrize(
@@ -61,9 +62,27 @@ def test_what_is_wrong_elsewhere_does_not_save_a_fleet(
     inputs: dict[str, str], environ: dict[str, str], problem: str
 ) -> None:
     options = stop_options(FLEET | inputs, ENVIRON | environ)
-    assert options.fleet_id == "77-1-start-x"
+    assert options.fleet_id == "77-1-start-ab12cd34"
     (line,) = options.problems
     assert line.startswith(problem)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["77-1-start", "77-1-start-AB12CD34", "x-1-start-ab12cd34", "77-1--ab12cd3", "77", "a.b"],
+)
+def test_a_fleet_id_of_another_form_is_refused(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        stop_options({"fleet_id": text}, ENVIRON)
+    form = "a fleet_id of start-runner (run-attempt-job-8 characters)"
+    assert caught.value.lines == (f"fleet_id: '{text}' is not {form}",)
+
+
+def test_every_fleet_id_of_a_start_is_taken() -> None:
+    environ = {"GITHUB_RUN_ID": "12345678901", "GITHUB_RUN_ATTEMPT": "3", "GITHUB_JOB": "a_b-C"}
+    for caller in (Caller.read(environ), Caller.read({})):
+        fleet = Fleet.create(caller, "octo-org/gpu-tests", 1)
+        assert stop_options({"fleet_id": fleet.id}, ENVIRON).fleet_id == fleet.id
 
 
 def test_good_entries_of_a_mapping_are_kept_beside_bad_ones() -> None:

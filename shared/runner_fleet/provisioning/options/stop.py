@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner_fleet.errors import InputError
-from runner_fleet.provisioning.identity import Caller
+from runner_fleet.provisioning.identity import FLEET_ID, Caller
 from runner_fleet.provisioning.inputs import InputReader, shown
 from runner_fleet.provisioning.options.aws import check_aws, regions, says_a_region
 from runner_fleet.provisioning.options.github import GitHubAccess, github_access
@@ -54,7 +54,8 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
     """
     read = InputReader(inputs)
     mapping = read.mapping("instance_mapping")
-    fleet_id = read.matching("fleet_id", r"[A-Za-z0-9._-]{1,256}", "a fleet_id of start-runner")
+    form = "a fleet_id of start-runner (run-attempt-job-8 characters)"
+    fleet_id = read.matching("fleet_id", FLEET_ID, form)
     wait = read.boolean("wait")
     limit = read.integer("region_timeout", 60, maximum=3600)
     sweep = _sweep(read)
