@@ -44,6 +44,9 @@ def survey(ec2: Ec2, options: StartOptions) -> Survey:
     ec2.check_credentials()
     options, template = with_template(ec2, options)
     placement, notes, problems = options.placement, list[str](), list[str]()
+    if template and (ignored := template.overridden()):
+        # Each template is said once: `to_try` tells notes apart by what is before the colon.
+        notes.append(f"Launch template {template.id}, not taken over: {', '.join(ignored)}")
     known = ec2.architectures(placement.instance_types)
     supported = {name: known[name] for name in placement.instance_types if name in known}
     images: dict[str, Image] = {}

@@ -496,3 +496,64 @@ def test_bytes_that_are_no_text_are_refused_in_every_input() -> None:
     for name in inputs:
         lines = problems(**{name: "#!/bin/sh\necho \udcff"})
         assert lines.count(f"{name}: is no text: it holds bytes that are not UTF-8") == 1
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        (
+            {"max_lifetime_minutes": "19"},
+            (
+                "max_lifetime_minutes: 1140 seconds are less than gh_timeout (1200): an instance "
+                "could end while the start still waits for it"
+            ),
+        ),
+        (
+            {"aws_prices": '{"g4dn.xlarge": 0.5, "g4dn.xlrage": 0.5}'},
+            "aws_prices: g4dn.xlrage is not in aws_instance_type; nearest: g4dn.xlarge",
+        ),
+        ({"aws_prices": '{"p5.48xlarge": 50}'}, "aws_prices: p5.48xlarge is not in aws_instance_t"),
+        (
+            {"aws_root_device_throughput": "751"},
+            (
+                "aws_root_device_throughput: 751 MiB/s need aws_root_device_iops of at least 3004; "
+                "it is 3000"
+            ),
+        ),
+        (
+            {"aws_root_device_throughput": "1001", "aws_root_device_iops": "4000"},
+            (
+                "aws_root_device_throughput: 1001 MiB/s need aws_root_device_iops of at least "
+                "4004; it is 4000"
+            ),
+        ),
+        (
+            {"aws_launch_template": "nope:latest", "aws_image_id": "", "aws_instance_type": ""},
+            "aws_launch_template: 'nope:latest' is not a launch template's name or id",
+        ),
+    ],
+)
+def test_inputs_that_contradict_each_other_are_one_line(
+    inputs: dict[str, str], expected: str
+) -> None:
+    (line,) = problems(**inputs)
+    assert line[: len(expected)] == expected
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"max_lifetime_minutes": "20"},
+        {"aws_prices": '{"g4dn.xlarge": 0.5}'},
+        {"aws_root_device_throughput": "750"},
+        {"aws_root_device_throughput": "1000", "aws_root_device_iops": "4000"},
+        {"aws_root_device_throughput": "1000", "aws_launch_template": "gpu"},
+        {
+            "aws_instance_type": "",
+            "aws_launch_template": "gpu",
+            "aws_prices": '{"g5.xlarge": 1}',
+        },
+    ],
+)
+def test_what_just_fits_together_is_taken(inputs: dict[str, str]) -> None:
+    parsed(**inputs)

@@ -51,6 +51,7 @@ def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> Star
     check_map(read, "aws_subnet_id", options.placement.subnet_ids, regions)
     check_map(read, "aws_security_group_id", options.machine.security_group_ids, regions)
     _check_idleness(read, options)
+    _check_lifetime(read, options)
     check_aws(read, environ)
     read.finish()
     return options
@@ -67,4 +68,14 @@ def _check_idleness(read: InputReader, options: StartOptions) -> None:
             "idle_timeout_minutes",
             f"{idle} seconds are less than {which} ({longest}): an instance that is ready early "
             "would end while it waits for the others",
+        )
+
+
+def _check_lifetime(read: InputReader, options: StartOptions) -> None:
+    lifetime = options.boot.max_lifetime * 60
+    if lifetime < options.timeout:
+        read.problem(
+            "max_lifetime_minutes",
+            f"{lifetime} seconds are less than gh_timeout ({options.timeout}): an instance could "
+            "end while the start still waits for it",
         )
