@@ -47,7 +47,6 @@ def main(reporter: action.Reporter) -> None:
             clouds=clouds,
             mask=reporter.mask,
             say=reporter.say,
-            caution=reporter.warning,
         )
         conclude(reporter, preflight.run())
         return
@@ -89,22 +88,31 @@ def conclude(reporter: action.Reporter, checks: Sequence[Check]) -> None:
     """Tell what a dry run found. Raises `FleetError` when something is wrong."""
     from runner_fleet.provisioning import report_start as report
 
-    for check in checks:
-        reporter.say(f"{check.outcome}: {check.what}: {check.detail}")
-        if check.outcome == WARNING:
-            reporter.warning(check.detail)
-    reporter.summary(report.checked(checks))
     several = len({check.region for check in checks if check.region}) > 1
-    problems = [
-        f"{check.region}: {check.detail}" if several and check.region else check.detail
-        for check in checks
-        if check.outcome == PROBLEM
-    ]
-    for problem in dict.fromkeys(problems):
+    for check in checks:
+        where = f"{check.region}: " if several and check.region else ""
+        reporter.say(f"{check.outcome}: {where}{check.what}: {check.detail}")
+    for warning in told(checks, WARNING, several=several):
+        reporter.warning(warning)
+    reporter.summary(report.checked(checks))
+    problems = told(checks, PROBLEM, several=several)
+    for problem in problems:
         reporter.error(problem)
     if problems:
         raise FleetError  # each was said above
     reporter.say("Nothing that was checked speaks against a launch. Nothing was launched")
+
+
+def told(checks: Sequence[Check], outcome: str, *, several: bool) -> list[str]:
+    """The details of an outcome, each once, with all regions that have it."""
+    regions: dict[str, list[str]] = {}
+    for check in checks:
+        if check.outcome == outcome:
+            regions.setdefault(check.detail, []).append(check.region)
+    return [
+        f"{', '.join(dict.fromkeys(where))}: {detail}" if several and all(where) else detail
+        for detail, where in regions.items()
+    ]
 
 
 if __name__ == "__main__":

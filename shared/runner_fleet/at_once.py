@@ -21,7 +21,7 @@ def begun(work: Callable[[], T]) -> Future[T]:
     def do() -> None:
         try:
             future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 (it goes to whoever asks for the result)
+        except BaseException as error:  # for whoever asks for the result
             future.set_exception(error)
 
     threading.Thread(target=do, daemon=True).start()

@@ -80,7 +80,7 @@ class Ec2(Checks, Ending, Offers):
         return self._session.client("ec2", config=self._config)
 
     @cached_property
-    def _launch_client(self) -> EC2Client:
+    def _hasty_client(self) -> EC2Client:
         """Without botocore's own tries, after which nobody knows what the earlier ones did."""
         once = Config(retries={"mode": "standard", "total_max_attempts": 1})
         return self._session.client("ec2", config=self._config.merge(once))
@@ -141,7 +141,7 @@ class Ec2(Checks, Ending, Offers):
         for pause in (*LAUNCH_PAUSES, None):
             try:
                 with explained(f"launch of {launch.market} {launch.instance_type}"):
-                    reply = self._launch_client.run_instances(**launch.request())
+                    reply = self._hasty_client.run_instances(**launch.request())
                     launched = [Instance.parse(data) for data in reply["Instances"]]
                 return sorted(launched, key=lambda instance: instance.launch_index)
             except CloudError as error:
@@ -153,14 +153,17 @@ class Ec2(Checks, Ending, Offers):
                     raise
         raise AssertionError  # the last try returns or raises
 
-    def instances(self, ids: Iterable[str]) -> dict[str, Instance]:
-        """The instances by id. One that EC2 does not know (yet, or any more) is absent."""
+    def instances(self, ids: Iterable[str], *, hasty: bool = False) -> dict[str, Instance]:
+        """The instances by id. One that EC2 does not know (yet, or any more) is absent.
+
+        `hasty` is for whoever asks again anyway: EC2 gets one chance for an answer.
+        """
         wanted = list(ids)
         found: dict[str, Instance] = {}
         for first in range(0, len(wanted), IDS_A_FILTER):
             # A filter, not InstanceIds: one unknown id there would fail the whole call.
             some = wanted[first : first + IDS_A_FILTER]
-            found |= self.instances_where({"instance-id": some})
+            found |= self.instances_where({"instance-id": some}, hasty=hasty)
         return found
 
     def instances_of(self, tag: str, value: str) -> dict[str, Instance]:
@@ -171,11 +174,14 @@ class Ec2(Checks, Ending, Offers):
         """The instances that a launch with this token made, by id."""
         return self.instances_where({"client-token": [client_token]})
 
-    def instances_where(self, filters: Mapping[str, Sequence[str]]) -> dict[str, Instance]:
+    def instances_where(
+        self, filters: Mapping[str, Sequence[str]], *, hasty: bool = False
+    ) -> dict[str, Instance]:
         """The instances, by id, that pass all filters of DescribeInstances."""
+        client = self._hasty_client if hasty else self._client
         conditions = [{"Name": name, "Values": list(values)} for name, values in filters.items()]
         with explained("instances"):
-            pages = self._client.get_paginator("describe_instances").paginate(
+            pages = client.get_paginator("describe_instances").paginate(
                 Filters=conditions,  # type: ignore[arg-type]
                 PaginationConfig={"PageSize": 1000},
             )

@@ -87,11 +87,11 @@ class Checks:
         def _client(self) -> EC2Client: ...
 
         @property
-        def _launch_client(self) -> EC2Client: ...
+        def _hasty_client(self) -> EC2Client: ...
 
     def connect(self) -> None:
         """Make the clients, which several threads must not do at once."""
-        _ = self._client, self._launch_client
+        _ = self._client, self._hasty_client
 
     def dry_run(self, launch: Launch) -> None:
         """Return when EC2 would launch this; capacity and quotas are not looked at."""
@@ -99,7 +99,7 @@ class Checks:
         request["DryRun"] = True
         with explained(f"launch of {launch.market} {launch.instance_type}"):
             try:
-                self._launch_client.run_instances(**request)
+                self._hasty_client.run_instances(**request)
             except ClientError as error:
                 if error.response.get("Error", {}).get("Code") != "DryRunOperation":
                     raise

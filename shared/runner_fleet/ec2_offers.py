@@ -52,12 +52,6 @@ class Offers:
                 for data in page["InstanceTypes"]
             }
 
-    def zones_of(self, subnet_ids: Collection[str]) -> dict[str, str]:
-        """The zone of each subnet. One unknown subnet fails the whole call."""
-        with explained(f"aws_subnet_id {', '.join(subnet_ids)}"):
-            found = self._client.describe_subnets(SubnetIds=list(subnet_ids))["Subnets"]
-            return {data["SubnetId"]: data["AvailabilityZone"] for data in found}
-
     def zones_offering(self, types: Collection[str]) -> set[tuple[str, str]]:
         """All pairs of an instance type and a zone that has it."""
         condition = {"Name": "instance-type", "Values": list(types)}

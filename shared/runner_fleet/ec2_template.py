@@ -97,6 +97,19 @@ class LaunchTemplate:
             parameters["InstanceMarketOptions"] = {"MarketType": "on-demand"}
         return parameters
 
+    def overridden(self) -> list[str]:
+        """What it says and no launch does: every launch has its own, or forbids it."""
+        kept = any(item.get("Ebs", {}).get("DeleteOnTermination") is False for item in self.volumes)
+        said = {
+            "user data": "UserData" in self.data,
+            "market options": "InstanceMarketOptions" in self.data,
+            "DeleteOnTermination false": kept,
+            "shutdown behavior stop": self.data.get("InstanceInitiatedShutdownBehavior") == "stop",
+            "protection from termination": bool(self.data.get("DisableApiTermination")),
+            "protection from stopping": bool(self.data.get("DisableApiStop")),
+        }
+        return [name for name, is_said in said.items() if is_said]
+
     def interface(self) -> dict[str, Any] | None:
         """The first network interface it gives; None: it gives none."""
         return next((dict(item) for item in self._interfaces if not item.get("DeviceIndex")), None)

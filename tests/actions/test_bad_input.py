@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sandbox.world import World
 
@@ -47,6 +49,10 @@ def refused(
         ),
         ({"pre_runner_script": noise(24_000)}, "the user data is"),
         (
+            {"pre_runner_script": "true\nif then fi"},
+            'pre_runner_script: line 2: bash cannot read it: "syntax error near',
+        ),
+        (
             {"aws_image_id": "ami-0123456789abcdef0"},
             "aws_image_id ami-0123456789abcdef0: AWS refused DescribeImages with InvalidAMIID",
         ),
@@ -67,6 +73,13 @@ def test_a_name_no_image_has_is_answered_with_the_nearest(actions: Actions, worl
     (line,) = refused(actions, world, INPUTS | {"aws_image_name": "deep learning base oss nvida"})
     assert "has a name that begins with 'deep learning base oss nvida'; nearest: " in line
     assert "'Deep Learning Base OSS Nvidia" in line
+    names = re.findall(r"'([^']+)'", line.partition("nearest: ")[2])
+    assert len({re.sub(r" [0-9]{8}$", "", name) for name in names}) == len(names) > 1
+
+
+def test_a_path_of_windows_is_shown_as_it_was_given(actions: Actions, world: World) -> None:
+    (line,) = refused(actions, world, INPUTS | {"aws_home_dir": r"D:\ci\it's here"})
+    assert line.startswith(r"""aws_home_dir: "D:\ci\it's here" is not an absolute path""")
 
 
 def test_a_missing_token_is_told_where_to_put_it(actions: Actions, world: World) -> None:
@@ -102,6 +115,13 @@ def test_problems_of_both_services_come_together(actions: Actions, world: World)
         {"GH_PAT": "a-token-that-does-not-exist"},
     )
     assert [line.split()[0] for line in lines] == ["GitHub", "aws_instance_type:", "the"]
+
+
+def test_a_wrong_type_hides_no_wrong_image(actions: Actions, world: World) -> None:
+    wrong = {"aws_instance_type": "g4dn.huge", "aws_image_name": "Ubunut"}
+    image, kind = refused(actions, world, INPUTS | wrong)
+    assert image.startswith("aws_image_name: no available image of amazon in us-east-1 has a name")
+    assert kind == "aws_instance_type: there is no g4dn.huge in us-east-1"
 
 
 def test_no_way_to_github_is_one_line(actions: Actions, world: World) -> None:

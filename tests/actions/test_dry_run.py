@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from sandbox.world import World
 
 from tests.actions.harness import Actions, Result, aws
 from tests.actions.test_start import INPUTS
+from tests.noise import noise
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
@@ -130,3 +133,70 @@ def test_a_launch_that_is_not_permitted_is_a_problem(actions: Actions, world: Wo
     assert result.status == 1
     (line,) = result.errors
     assert "lacks the permission ec2:RunInstances" in line
+
+
+def test_a_fault_that_several_checks_come_upon_is_told_once(actions: Actions, world: World) -> None:
+    group = "sg-0123456789abcdef0"
+    result = dry_run(
+        actions,
+        world,
+        aws_security_group_id=group,
+        aws_iam_role="gone",
+        market="spot-then-on-demand",
+    )
+    assert result.errors == [
+        f"aws_security_group_id: there is no group {group} in this region",
+        (
+            "aws_iam_role gone: AWS refused GetInstanceProfile with NoSuchEntity: Instance profile "
+            "gone not found; there is no such instance profile in this account"
+        ),
+    ]
+    refused = "not checked: dry run of RunInstances, spot g4dn.xlarge: EC2 refuses it"
+    assert f"{refused}, for the same reason as: security group {group}" in result.log
+
+
+def test_subnets_that_do_not_exist_are_told_once_each_with_their_region(
+    actions: Actions, world: World
+) -> None:
+    one, other = "subnet-0123456789abcdef0", "subnet-0123456789abcdef1"
+    found = aws(world, "ec2", "us-west-2").describe_subnets()["Subnets"]
+    subnets = {"us-east-1": [one, other], "us-west-2": [found[0]["SubnetId"]]}
+    result = dry_run(
+        actions, world, aws_region_name="us-east-1 us-west-2", aws_subnet_id=json.dumps(subnets)
+    )
+    assert result.errors == [
+        f"us-east-1: aws_subnet_id: there is no subnet {name} in this region"
+        for name in (one, other)
+    ]
+    assert f"problem: us-east-1: subnet {one}: aws_subnet_id: there is no" in result.log
+    row = rf"| **problem** | subnet {one} | us-east-1 | aws\_subnet\_id: there is no subnet"
+    assert row in result.summary
+    assert r"| aws\_subnet\_id |" not in result.summary
+
+
+def test_a_wrong_type_hides_no_wrong_image_and_a_row_says_which_input_it_is(
+    actions: Actions, world: World
+) -> None:
+    result = dry_run(actions, world, aws_instance_type="g4dn.huge", aws_image_name="Ubunut")
+    assert [line.partition(":")[0] for line in result.errors] == [
+        "aws_image_name",
+        "aws_instance_type",
+    ]
+    assert r"| **problem** | aws\_image\_name | us-east-1 | " in result.summary
+    assert "preparation" not in result.log
+
+
+def test_what_is_found_in_two_regions_says_so_in_each_line(actions: Actions, world: World) -> None:
+    old = {"runner_version": "2.300.0", "pre_runner_script": noise(9000)}
+    result = dry_run(actions, world, aws_region_name="us-east-1 us-west-2", **old)
+    assert result.status == 0, result.log
+    for region in ("us-east-1", "us-west-2"):
+        assert f"ok: {region}: image for g4dn.xlarge: ami-" in result.log
+        # The subnets of the default VPC are alike.
+        assert result.summary.count(f"| default VPC: way out | {region} |") == 1
+    assert "way out of" not in result.summary
+    assert result.log.count("::warning::runner_version: 2.300.0 is older than") == 1
+    assert r"| warning | runner\_version | - | runner\_version: 2.300.0 is older" in result.summary
+    assert re.search(
+        r"ok: user data: [0-9]+,[0-9]{3} bytes compressed of at most 16,384", result.log
+    )

@@ -68,6 +68,8 @@ def test_a_launch_template_alone_says_what_to_launch(
     inputs = {"aws_launch_template": "gpu:$Latest", "aws_home_dir": "/home/ubuntu"}
     started = actions.run("start-runner", inputs)
     assert started.status == 0, started.log
+    ignored = "not taken over: user data, DeleteOnTermination false, shutdown behavior stop\n"
+    assert started.log.count(ignored) == 1
     (instance,) = world.ec2.instances()
     assert (instance.type, instance.image) == ("g4dn.xlarge", UBUNTU)
     assert instance.tags["team"] == "vision"

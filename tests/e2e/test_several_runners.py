@@ -11,8 +11,8 @@ NAME = "Several Runners"
 
 @pytest.fixture
 def refused(world: World, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """There is no capacity."""
-    world.ec2.rules.refuse()
+    """The quota is used up: other than a lack of capacity that is not waited for."""
+    world.ec2.rules.refuse(code="VcpuLimitExceeded")
     return run_act(world, "several-runners.yaml", tmp_path_factory.mktemp("run"))
 
 
@@ -29,7 +29,7 @@ def test_each_of_its_runners_gets_a_job(
     assert world.github.runners() == []
 
 
-def test_without_capacity_stop_runs_and_the_workflow_fails(world: World, refused: Outcome) -> None:
+def test_without_a_quota_stop_runs_and_the_workflow_fails(world: World, refused: Outcome) -> None:
     assert refused.results[f"{NAME}/start"] == "failure"
     assert refused.results[f"{NAME}/stop"] == "success"
     assert not any("test" in job for job in refused.results)

@@ -19,7 +19,11 @@ def test_what_is_begun_answers_or_fails() -> None:
 
 
 def test_what_is_begun_keeps_no_process_from_its_end() -> None:
-    code = "import time; from runner_fleet.at_once import begun; begun(lambda: time.sleep(60)); exit(7)"
+    code = (
+        "import time; from runner_fleet.at_once import begun\n"
+        "begun(lambda: time.sleep(60))\n"
+        "exit(7)"
+    )
     ended = subprocess.run([sys.executable, "-c", code], timeout=30, check=False)
     assert ended.returncode == 7
 

@@ -40,6 +40,10 @@ NO_FAILURES = (
     *("Orphans, if this were", "There is no orphan", "has ended meanwhile"),
     # of a dry run
     *("### Dry run", "in …, … free", "through …, with", "EC2 would launch", "it takes an instance"),
+    *("… bytes… of at most", "EC2 refuses it, for the same reason", "default VPC: way out"),
+    *("each of its subnets", "^bash: "),
+    # of a launch template
+    *("DeleteOnTermination false", "shutdown behavior stop", "protection from "),
     *("Nothing that was checked", "the token may register", "dry run of RunInst", "with the role"),
     *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
     *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "### Att"),

@@ -16,6 +16,7 @@ class Check:
     outcome: str  # OK, WARNING, PROBLEM or NOT_CHECKED
     detail: str
     region: str = ""  # empty: it is not about a region
+    code: str = ""  # EC2's, of a refusal
 
     def of(self, region: str) -> Check:
         return replace(self, region=region)
@@ -28,6 +29,6 @@ def tried(what: str, ask: Callable[[], str], permission: str = "") -> Check:
     except CloudError as error:
         if error.denied and permission:
             return Check(what, NOT_CHECKED, f"needs {permission}")
-        return Check(what, PROBLEM, "; ".join(error.lines))
+        return Check(what, PROBLEM, "; ".join(error.lines), code=error.code)
     except FleetError as error:
         return Check(what, PROBLEM, "; ".join(error.lines))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image
@@ -15,25 +16,31 @@ _RESOLVE = "resolve:ssm:"
 _RUNNABLE = ("x86_64", "arm64")  # the architectures GitHub builds a runner for
 
 
-def choose_images(ec2: Ec2, options: Machine, types: Sequence[str]) -> dict[str, Image]:
-    """By instance type the image of the options that fits it, for the types the region has.
+def choose_images(
+    ec2: Ec2, options: Machine, supported: Mapping[str, Sequence[str]]
+) -> dict[str, Image]:
+    """By instance type the image of the options that fits it.
 
-    Raises `InputError` with all that is wrong, and `CloudError` when EC2 refuses to say.
+    `supported` are the architectures of each type that the region has; there may be none. Raises
+    `InputError` with all that is wrong, and `CloudError` when EC2 refuses to say.
     """
-    supported = ec2.architectures(types)
     (image_id,) = of_region(options.image_ids, ec2.region) or ("",)
     if image_id == "latest":
         found = ec2.images_by_name(options.image_owner, options.image_name)
+        if not found:
+            near = nearest_names(ec2, options)
+            hint = f"; nearest: {', '.join(map(repr, near))}" if near else ""
+            msg = f"{_no_image(ec2, options)}{hint}"
+            raise InputError(msg)
     else:
         if image_id.startswith(_RESOLVE):
             image_id = ec2.parameter(image_id.removeprefix(_RESOLVE))
         found = [ec2.image_by_id(image_id)]
     images: dict[str, Image] = {}
     problems: list[str] = []
-    for name in types:
-        if name in supported:
-            with gathered(problems):
-                images[name] = _chosen(ec2, options, name, found, supported[name], image_id)
+    for name, architectures in supported.items():
+        with gathered(problems):
+            images[name] = _chosen(ec2, options, name, found, architectures, image_id)
     if problems:
         raise InputError(*dict.fromkeys(problems))
     return images
@@ -88,6 +95,13 @@ def _fit(image: Image, options: Machine, instance_type: str, architectures: Sequ
     return image
 
 
+def _no_image(ec2: Ec2, options: Machine) -> str:
+    return (
+        f"aws_image_name: no available image of {options.image_owner} in {ec2.region} has a name "
+        f"that begins with {options.image_name!r}"
+    )
+
+
 def _no_match(
     ec2: Ec2,
     options: Machine,
@@ -95,28 +109,28 @@ def _no_match(
     found: Sequence[Image],
     supported: Sequence[str],
 ) -> str:
-    problem = (
-        f"aws_image_name: no available image of {options.image_owner} in {ec2.region} has a name "
-        f"that begins with {options.image_name!r}"
+    architectures = sorted({image.architecture for image in found})
+    return (
+        f"{_no_image(ec2, options)} and runs on {instance_type} ({' or '.join(supported)}); there "
+        f"are {len(found)} for {' and '.join(architectures)}"
     )
-    if found:
-        architectures = sorted({image.architecture for image in found})
-        return (
-            f"{problem} and runs on {instance_type} ({' or '.join(supported)}); there are "
-            f"{len(found)} for {' and '.join(architectures)}"
-        )
-    near = nearest_names(ec2, options)
-    return f"{problem}{'; nearest: ' + ', '.join(map(repr, near)) if near else ''}"
 
 
 def nearest_names(ec2: Ec2, options: Machine, count: int = 3) -> list[str]:
-    """Names of images that the user may have meant, nearest first.
+    """Names of images that the user may have meant, nearest first, each of several dates once.
 
     Looks only among names that begin like the given one, whatever the case: that takes a second,
     where listing all public images takes a minute.
     """
     stem = options.image_name[:4].rstrip()
     found = ec2.images_by_name(options.image_owner, stem, stem.lower(), stem.title(), stem.upper())
-    names = {image.name.lower(): image.name for image in found}
-    near = difflib.get_close_matches(options.image_name.lower(), sorted(names), count, cutoff=0.3)
+    by_age = sorted(found, key=lambda image: (image.created, image.id))
+    names = {_without_date(image.name.lower()): image.name for image in by_age}
+    wanted = _without_date(options.image_name.lower())
+    near = difflib.get_close_matches(wanted, sorted(names), count, cutoff=0.3)
     return [names[name] for name in near]
+
+
+def _without_date(name: str) -> str:
+    """An image's name without the date or version at its end."""
+    return re.sub(r"(?<=.)[ _-]+v?[0-9][0-9._-]*$", "", name)

@@ -17,6 +17,9 @@ LABEL_LIMIT = 256
 
 _LARGEST_NUMBER = 1e6  # also keeps out NaN and infinity, which Python reads as JSON
 
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+"""As Python reads bytes of the environment that are no UTF-8 (PEP 383)."""
+
 REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
 INSTANCE_ID = r"i-[0-9a-f]{8}([0-9a-f]{9})?"
 
@@ -41,7 +44,13 @@ class InputReader:
             raise InputError(*self.problems)
 
     def text(self, name: str, default: str = "") -> str:
-        return self._values.get(name, default)
+        value = self._values.get(name, default)
+        if not _SURROGATE.search(value):
+            return value
+        line = f"{name}: is no text: it holds bytes that are not UTF-8"
+        if line not in self.problems:  # several look at some values
+            self.problems.append(line)
+        return default
 
     def matching(self, name: str, pattern: str, hint: str, default: str = "") -> str:
         """A value that has a form; an empty one is the default."""
@@ -225,7 +234,9 @@ class InputReader:
 def shown(value: str) -> str:
     """A value as it may stand in a message: on one line, printable, and not endless."""
     value = redacted(value)  # before it is cut: a part of a secret has no form
-    return repr(value if len(value) <= 60 else f"{value[:57]}...")
+    value = value if len(value) <= 60 else f"{value[:57]}..."
+    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in value)
+    return f'"{text}"' if "'" in text else f"'{text}'"
 
 
 def is_http_url(text: str) -> bool:

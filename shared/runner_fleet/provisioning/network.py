@@ -13,7 +13,7 @@ def subnet(name: str, found: Mapping[str, Subnet], needed: int) -> Check:
     what = f"subnet {name}"
     known = found.get(name)
     if known is None:
-        return Check(what, PROBLEM, f"aws_subnet_id: there is no subnet {name} in this region")
+        return Check(what, PROBLEM, no_subnet(name))
     if known.free < needed:
         return Check(
             what,
@@ -22,6 +22,10 @@ def subnet(name: str, found: Mapping[str, Subnet], needed: int) -> Check:
             "one each",
         )
     return Check(what, OK, f"in {known.zone}, {known.free} free addresses")
+
+
+def no_subnet(name: str) -> str:
+    return f"aws_subnet_id: there is no subnet {name} in this region"
 
 
 def group(name: str, found: Mapping[str, str], subnets: Iterable[Subnet]) -> Check:
@@ -81,3 +85,18 @@ def way_out(where: Subnet, tables: Iterable[RouteTable], public_ip: bool | None)
         f"{where.id} leads to an internet gateway, which serves public addresses only, and gives "
         "none: set associate_public_ip to true",
     )
+
+
+def way_out_of_default(
+    subnets: Iterable[Subnet], tables: Iterable[RouteTable], public_ip: bool | None
+) -> list[Check]:
+    """The same of the default VPC, where EC2 chooses: once, unless the subnets differ."""
+    found, known = list(subnets), list(tables)
+    each = [way_out(subnet, known, public_ip) for subnet in found]
+    alike = {
+        (check.outcome, check.detail.replace(subnet.id, "each of its subnets"))
+        for check, subnet in zip(each, found, strict=True)
+    }
+    if len(alike) > 1:
+        return each
+    return [Check("default VPC: way out", outcome, detail) for outcome, detail in alike]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image
 from runner_fleet.ec2_template import LaunchTemplate
-from runner_fleet.errors import CloudError, InputError
+from runner_fleet.errors import CloudError, InputError, gathered
+from runner_fleet.provisioning import network
 from runner_fleet.provisioning.candidates import (
     Candidate,
     cheapest_first,
@@ -25,13 +26,15 @@ from runner_fleet.provisioning.template import with_template
 
 @dataclass(frozen=True)
 class Survey:
-    """One region: an image for each instance type it has, zones, prices."""
+    """One region: an image for each instance type it has (none with `problems`), zones, prices."""
 
+    types: frozenset[str]  # of those that were asked for, the ones it has
     images: Mapping[str, Image]
     zones: Mapping[str, str]  # subnet to zone; empty when it was not asked, or may not be
     offers: frozenset[tuple[str, str]] | None  # instance type and zone; None: not known
     prices: Prices
     notes: tuple[str, ...]  # what could not be found out, and why
+    problems: tuple[str, ...] = ()  # with image and subnets; the rest is known all the same
     template: LaunchTemplate | None = None
 
 
@@ -40,22 +43,31 @@ def survey(ec2: Ec2, options: StartOptions) -> Survey:
     ec2.check_region()
     ec2.check_credentials()
     options, template = with_template(ec2, options)
-    placement, notes = options.placement, list[str]()
-    images = choose_images(ec2, options.machine, placement.instance_types)
-    types, subnets = list(images), placement.subnets_of(ec2.region)
+    placement, notes, problems = options.placement, list[str](), list[str]()
+    if template and (ignored := template.overridden()):
+        # Each template is said once: `to_try` tells notes apart by what is before the colon.
+        notes.append(f"Launch template {template.id}, not taken over: {', '.join(ignored)}")
+    known = ec2.architectures(placement.instance_types)
+    supported = {name: known[name] for name in placement.instance_types if name in known}
+    images: dict[str, Image] = {}
+    with gathered(problems):
+        images = choose_images(ec2, options.machine, supported)
+    types, subnets = list(supported), placement.subnets_of(ec2.region)
     cheapest = placement.cheapest_first and placement.has_choice
     zones: dict[str, str] = {}
     offers: frozenset[tuple[str, str]] | None = None
     if types and (len(subnets) > 1 or (cheapest and subnets)):
         try:
-            zones = ec2.zones_of(subnets)
+            found = ec2.subnets(subnets)
+            zones = {name: subnet.zone for name, subnet in found.items()}
+            problems += (network.no_subnet(name) for name in subnets if name not in found)
             offers = frozenset(ec2.zones_offering(types))
         except CloudError as error:
-            if error.code.startswith("InvalidSubnet"):
-                raise
             notes.append(f"Zones that lack an instance type are tried all the same: {error}")
-    prices = ask_prices(ec2, placement, images, notes) if cheapest and types else Prices()
-    return Survey(images, zones, offers, prices, tuple(notes), template)
+    prices = ask_prices(ec2, placement, images, notes) if cheapest and images else Prices()
+    return Survey(
+        frozenset(types), images, zones, offers, prices, tuple(notes), tuple(problems), template
+    )
 
 
 def to_try(
@@ -64,16 +76,21 @@ def to_try(
     say: Callable[[str], None],
     skip: Callable[[str], None],
 ) -> list[Candidate]:
-    """The candidates in the order of the strategy; `skip` gets a line for each place that cannot
-    be. Raises `InputError` when there are none."""
+    """The candidates in the order of the strategy; none when a region has problems.
+
+    `skip` gets a line for each place that cannot be. Raises `InputError` when there are none for
+    another reason.
+    """
     notes = [note for answer in surveys.values() for note in answer.notes]
     # What one region refuses the others usually refuse, too: each kind is said once.
     for note in {note.partition(":")[0]: note for note in reversed(notes)}.values():
         say(note)
     if not placement.instance_types:  # they are the launch template's
-        types = dict.fromkeys(name for one in surveys.values() for name in one.images)
+        types = dict.fromkeys(name for one in surveys.values() for name in one.types)
         placement = replace(placement, instance_types=tuple(types))
     _check_types(placement, surveys, skip)
+    if any(one.problems for one in surveys.values()):
+        return []
     zones = {subnet: zone for one in surveys.values() for subnet, zone in one.zones.items()}
     found = placed(
         (
@@ -84,7 +101,7 @@ def to_try(
                 placement.instance_types,
                 {region: placement.subnets_of(region) for region in placement.regions},
             )
-            if each.instance_type in surveys[each.region].images
+            if each.instance_type in surveys[each.region].types
         ),
         zones,
     )
@@ -112,7 +129,7 @@ def _check_types(
     """Say which region lacks a type; raises `InputError` for those that all of them lack."""
     problems: list[str] = []
     for name in placement.instance_types:
-        lacking = [region for region, found in surveys.items() if name not in found.images]
+        lacking = [region for region, found in surveys.items() if name not in found.types]
         if len(lacking) == len(surveys):
             problems.append(f"aws_instance_type: there is no {name} in {' or '.join(surveys)}")
         else:

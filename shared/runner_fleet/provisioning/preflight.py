@@ -13,12 +13,14 @@ from runner_fleet.ec2_model import Launch
 from runner_fleet.errors import FleetError
 from runner_fleet.github import GitHub
 from runner_fleet.provisioning import network
-from runner_fleet.provisioning.check import NOT_CHECKED, OK, PROBLEM, Check, tried
+from runner_fleet.provisioning.check import NOT_CHECKED, OK, PROBLEM, WARNING, Check, tried
 from runner_fleet.provisioning.identity import FLEET_TAG, Fleet
+from runner_fleet.provisioning.once import TRIAL, once
 from runner_fleet.provisioning.options.aws import of_region
 from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.prepare import Plan, Preparation
-from runner_fleet.provisioning.user_data import LIMIT
+from runner_fleet.provisioning.problems import UnpreparedError
+from runner_fleet.provisioning.user_data import size_of
 
 T = TypeVar("T")
 
@@ -48,11 +50,10 @@ class Preflight:
     clouds: Mapping[str, Ec2]  # by region
     mask: Callable[[str], None]
     say: Callable[[str], None]
-    caution: Callable[[str], None]
 
     def run(self) -> list[Check]:
         """All checks. Raises nothing but for bugs: what is wrong is a `Check`, too."""
-        plan, checks = None, list[Check]()
+        plan, checks, stale = None, list[Check](), list[str]()
         try:
             plan = Preparation(
                 options=self.options,
@@ -61,10 +62,11 @@ class Preflight:
                 clouds=self.clouds,
                 mask=self.mask,
                 say=self.say,
-                caution=self.caution,
+                caution=stale.append,
             ).plan()
-        except FleetError as error:
-            checks += [Check("preparation", PROBLEM, line) for line in error.lines]
+        except UnpreparedError as error:
+            checks += (Check(one.what, PROBLEM, one.line, one.region) for one in error.found)
+        checks += (Check("runner_version", WARNING, line) for line in stale)
         launches = self._launches(plan) if plan else {}
         if plan:
             checks += self._prepared(plan)
@@ -77,7 +79,7 @@ class Preflight:
             }
         for region, asked in found.items():
             checks += (check.of(region) for check in asked.result())
-        return checks
+        return once(checks)
 
     def _launches(self, plan: Plan) -> dict[str, tuple[Launch, ...]]:
         """What a start would try, by region."""
@@ -99,8 +101,7 @@ class Preflight:
         for (region, kind), image in plan.images.items():
             named = f"{image.id} ({image.name}) for {image.architecture}"
             yield Check(f"image for {kind}", OK, named, region)
-        size = len(plan.script())
-        yield Check("user data", OK, f"{size} of {LIMIT} bytes")
+        yield Check("user data", OK, size_of(plan.script()))
 
     def _may_register(self) -> str:
         if self.options.registration.jit:  # the preparation has not asked yet
@@ -167,7 +168,7 @@ class RegionCheck:
             yield attempt.result()
         if not tries:
             text = "the launch could not be prepared"
-            yield Check("dry run of RunInstances", NOT_CHECKED, text)
+            yield Check(TRIAL, NOT_CHECKED, text)
         yield finding.result()
         yield Check("ec2:TerminateInstances", NOT_CHECKED, "it takes an instance to try it on")
 
@@ -192,7 +193,9 @@ class RegionCheck:
         pairs, failure = _answer(offers, "zones", "ec2:DescribeInstanceTypeOfferings")
         yield from failure
         for offered in pairs if found else ():
-            for kind in wanted.instance_types:
+            there = {name for name, _ in offered}
+            # Of a type that the region lacks the preparation has said so.
+            for kind in (name for name in wanted.instance_types if name in there):
                 # Of the default VPC's, EC2 takes one that has the type.
                 fit = [each for each in found.values() if (kind, each.zone) in offered]
                 chosen = bool(wanted.subnet_ids) or not fit
@@ -200,8 +203,10 @@ class RegionCheck:
         routes, failure = _answer(tables, "way out", "ec2:DescribeRouteTables")
         yield from failure
         for each in routes:
-            for subnet in found.values():
-                yield network.way_out(subnet, each, wanted.public_ip)
+            if wanted.subnet_ids:
+                yield from (network.way_out(one, each, wanted.public_ip) for one in found.values())
+            else:
+                yield from network.way_out_of_default(found.values(), each, wanted.public_ip)
 
     def _dry_run(self, launch: Launch) -> Check:
         def ask() -> str:
@@ -210,7 +215,7 @@ class RegionCheck:
 
         place = f" in {launch.subnet_id}" if launch.subnet_id else ""
         kind = f"{launch.market} {launch.instance_type}"
-        return tried(f"dry run of RunInstances, {kind}{place}", ask)
+        return tried(f"{TRIAL}, {kind}{place}", ask)
 
     def _find(self) -> str:
         self.ec2.instances_of(FLEET_TAG, self.fleet.id)

@@ -12,7 +12,7 @@ from runner_fleet.at_once import begun
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image, Launch
 from runner_fleet.ec2_template import LaunchTemplate
-from runner_fleet.errors import InputError, gathered
+from runner_fleet.errors import InputError
 from runner_fleet.github import DEFAULT_GROUP, GitHub, RunnerArchive
 from runner_fleet.github_groups import group_id
 from runner_fleet.provisioning.candidates import SPOT, Candidate
@@ -21,6 +21,8 @@ from runner_fleet.provisioning.offers import Survey, survey, to_try
 from runner_fleet.provisioning.options.aws import of_region
 from runner_fleet.provisioning.options.machine import Machine
 from runner_fleet.provisioning.options.start import StartOptions
+from runner_fleet.provisioning.problems import Problem, UnpreparedError, noted, problem
+from runner_fleet.provisioning.script_syntax import check_syntax
 from runner_fleet.provisioning.user_data import Boot, user_data
 
 TOKEN_AGE = 1800.0
@@ -125,14 +127,14 @@ class Preparation:
     clock: Callable[[], float] = time.monotonic
 
     def plan(self) -> Plan:
-        """The plan; raises all problems at once."""
-        problems: list[str] = []
+        """The plan; raises `UnpreparedError` with all problems at once."""
+        problems: list[Problem] = []
         regions = self.options.placement.regions
         # EC2 is asked meanwhile: making its client takes as long as GitHub's replies.
         asked = {name: begun(partial(survey, self.clouds[name], self.options)) for name in regions}
         tokens, archives, group = Tokens(), list[RunnerArchive](), DEFAULT_GROUP
         registration = self.options.registration
-        with gathered(problems):
+        with noted(problems, f"GitHub, {self.options.github.place}"):
             tokens = self._tokens()
             archives = self.github.runner_archives()
             if registration.group:
@@ -141,16 +143,18 @@ class Preparation:
         candidates: list[Candidate] = []
         skipped: list[str] = []
         if len(surveys) == len(regions):
-            with gathered(problems):
+            with noted(problems, "places"):
                 candidates = to_try(self.options.placement, surveys, self.say, skipped.append)
         for line in skipped:
             self.say(line)
+        with noted(problems, "user data"):
+            self._check_script(surveys)
         script = None
-        with gathered(problems):
+        with noted(problems, "user data"):
             boot = self._boot(archives, self._on_windows(surveys))
             script = Script(boot, self.fleet, tokens, self._tokens, self.clock)
         if problems or script is None:
-            raise InputError(*problems)
+            raise UnpreparedError(problems, several=len(regions) > 1)
         machine = self.options.machine
         name = {} if "Name" in machine.tags else {"Name": f"runner-fleet {self.fleet.repository}"}
         return Plan(
@@ -167,6 +171,11 @@ class Preparation:
             skipped=tuple(skipped),
             group_id=group,
         )
+
+    def _check_script(self, surveys: Mapping[str, Survey]) -> None:
+        images = [image for one in surveys.values() for image in one.images.values()]
+        if images and not any(image.windows for image in images):
+            check_syntax("pre_runner_script", self.options.boot.pre_script)
 
     def _tokens(self) -> Tokens:
         """Only those that are needed; a spot instance deregisters itself when EC2 takes it back."""
@@ -210,12 +219,11 @@ class Preparation:
         return found.pop() if found else self.options.boot.home[1:2] == ":"
 
 
-def _answers(asked: Mapping[str, Future[Survey]], problems: list[str]) -> dict[str, Survey]:
-    """What the regions answered; a problem says which region has it when there are several."""
+def _answers(asked: Mapping[str, Future[Survey]], problems: list[Problem]) -> dict[str, Survey]:
+    """What the regions answered, and what is wrong there."""
     surveys: dict[str, Survey] = {}
     for region, answer in asked.items():
-        found: list[str] = []
-        with gathered(found):
+        with noted(problems, "AWS", region):
             surveys[region] = answer.result()
-        problems += [f"{region}: {line}" if len(asked) > 1 else line for line in found]
+            problems += (problem("image", line, region) for line in surveys[region].problems)
     return surveys

@@ -73,6 +73,12 @@ def user_data(boot: Boot, fleet: Fleet, token: str) -> bytes:
     return plain if len(plain) <= LIMIT else _limited(gzip.compress(plain, mtime=0), plain)
 
 
+def size_of(data: bytes) -> str:
+    """How large it is, for whoever wants to know how much more a script may grow."""
+    packed = " compressed" if data.startswith(b"\x1f\x8b") else ""  # RFC 1952
+    return f"{len(data):,} bytes{packed} of at most {LIMIT:,}"
+
+
 def _check_system(boot: Boot) -> None:
     system, example = ("Windows", "C:\\runners") if boot.windows else ("Linux", "/home/ubuntu")
     problems = [

@@ -76,7 +76,7 @@ class _Wait:
         """Refresh what is known; a bad moment of a service is only noted."""
         progress = self.progress
         try:
-            progress.instances |= self.ec2.instances(list(progress.labels))
+            progress.instances |= self.ec2.instances(list(progress.labels), hasty=True)
             lost = [key for key, item in progress.instances.items() if item.gone]
             if lost:
                 raise RunnerLostError([self._lost(key) for key in lost])

@@ -31,7 +31,8 @@ def survey(
     notes: tuple[str, ...] = (),
 ) -> Survey:
     known = None if offers is None else frozenset(offers)
-    return Survey(dict.fromkeys(types, IMAGE), zones or {}, known, Prices(), notes)
+    images = dict.fromkeys(types, IMAGE)
+    return Survey(frozenset(types), images, zones or {}, known, Prices(), notes)
 
 
 def left(east: Survey, west: Survey) -> tuple[list[str], list[str]]:

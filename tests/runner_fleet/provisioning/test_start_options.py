@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 from runner_fleet.ec2_template import TemplateName
 from runner_fleet.ec2_volumes import Volumes
 from runner_fleet.errors import InputError
 from runner_fleet.provisioning.options.start import StartOptions, start_options
+
+from tests.actions.harness import ROOT
 
 ENVIRON = {
     "GITHUB_REPOSITORY": "octo-org/gpu-tests",
@@ -281,19 +284,23 @@ def test_an_instance_may_wait_for_a_job_for_ever() -> None:
 def test_several_instances_must_not_end_while_they_wait_for_each_other() -> None:
     (line,) = problems(idle_timeout_minutes="10", instance_count="2")
     assert line == (
-        "idle_timeout_minutes: 600 seconds are less than gh_timeout (1200): an instance that is "
-        "ready early would end while it waits for the others"
+        "idle_timeout_minutes: 10 minutes are less than gh_timeout (20 minutes): an instance that "
+        "is ready early would end while it waits for the others. Give at least 20, 0 for no "
+        "limit, or less time in gh_timeout"
     )
     assert parsed(idle_timeout_minutes="10").boot.idle_timeout == 10
+    assert parsed(gh_timeout="2400", instance_count="2").boot.idle_timeout == 40
+    assert parsed(gh_timeout="2400").boot.idle_timeout == 30
     assert parsed(idle_timeout_minutes="10", gh_timeout="600", instance_count="2")
 
 
 def test_nor_while_the_last_of_those_that_are_launched_alone_finds_no_room() -> None:
     given = {"instance_count": "2", "registration": "jit", "capacity_timeout": "700"}
-    (line,) = problems(**given)
+    (line,) = problems(**given, idle_timeout_minutes="31")
     assert line.startswith(
-        "idle_timeout_minutes: 1800 seconds are less than capacity_timeout and gh_timeout (1900): "
+        "idle_timeout_minutes: 31 minutes are less than capacity_timeout and gh_timeout (32 min"
     )
+    assert parsed(**given).boot.idle_timeout == 32
     assert parsed(**given, gh_timeout="1100")
     assert parsed(**given | {"registration": "token"})
     assert parsed(**given | {"instance_count": "1"})
@@ -486,3 +493,71 @@ def test_a_public_address_is_the_subnets_business_unless_asked_for(
     text: str, asked: bool | None
 ) -> None:
     assert parsed(associate_public_ip=text).machine.public_ip is asked
+
+
+def test_bytes_that_are_no_text_are_refused_in_every_input() -> None:
+    inputs = yaml.safe_load((ROOT / "start-runner" / "action.yml").read_text("utf-8"))["inputs"]
+    for name in inputs:
+        lines = problems(**{name: "#!/bin/sh\necho \udcff"})
+        assert lines.count(f"{name}: is no text: it holds bytes that are not UTF-8") == 1
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        (
+            {"max_lifetime_minutes": "19"},
+            (
+                "max_lifetime_minutes: 1140 seconds are less than gh_timeout (1200): an instance "
+                "could end while the start still waits for it"
+            ),
+        ),
+        (
+            {"aws_prices": '{"g4dn.xlarge": 0.5, "g4dn.xlrage": 0.5}'},
+            "aws_prices: g4dn.xlrage is not in aws_instance_type; nearest: g4dn.xlarge",
+        ),
+        ({"aws_prices": '{"p5.48xlarge": 50}'}, "aws_prices: p5.48xlarge is not in aws_instance_t"),
+        (
+            {"aws_root_device_throughput": "751"},
+            (
+                "aws_root_device_throughput: 751 MiB/s need aws_root_device_iops of at least 3004; "
+                "it is 3000"
+            ),
+        ),
+        (
+            {"aws_root_device_throughput": "1001", "aws_root_device_iops": "4000"},
+            (
+                "aws_root_device_throughput: 1001 MiB/s need aws_root_device_iops of at least "
+                "4004; it is 4000"
+            ),
+        ),
+        (
+            {"aws_launch_template": "nope:latest", "aws_image_id": "", "aws_instance_type": ""},
+            "aws_launch_template: 'nope:latest' is not a launch template's name or id",
+        ),
+    ],
+)
+def test_inputs_that_contradict_each_other_are_one_line(
+    inputs: dict[str, str], expected: str
+) -> None:
+    (line,) = problems(**inputs)
+    assert line[: len(expected)] == expected
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"max_lifetime_minutes": "20"},
+        {"aws_prices": '{"g4dn.xlarge": 0.5}'},
+        {"aws_root_device_throughput": "750"},
+        {"aws_root_device_throughput": "1000", "aws_root_device_iops": "4000"},
+        {"aws_root_device_throughput": "1000", "aws_launch_template": "gpu"},
+        {
+            "aws_instance_type": "",
+            "aws_launch_template": "gpu",
+            "aws_prices": '{"g5.xlarge": 1}',
+        },
+    ],
+)
+def test_what_just_fits_together_is_taken(inputs: dict[str, str]) -> None:
+    parsed(**inputs)

@@ -16,6 +16,7 @@ from runner_fleet.provisioning.examine import Examination
 from runner_fleet.provisioning.loss import RunnerLostError
 from runner_fleet.provisioning.progress import Progress
 from runner_fleet.provisioning.wait import wait_until_online
+from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, TOKEN, World
 
 from tests.actions.harness import aws
@@ -61,7 +62,8 @@ class Scene:
             now=lambda: NOW + self.time,
         )
 
-    def instances(self, ids: list[str]) -> dict[str, Instance]:
+    def instances(self, ids: list[str], *, hasty: bool) -> dict[str, Instance]:
+        assert hasty
         self.looks.append(self.time)
         states = {
             number: "terminated"
@@ -262,3 +264,16 @@ def test_three_missed_polls_are_four_listings_whatever_the_number(
         )
     assert len(world.calls.all("github")) == 4
     assert world.calls.count("DescribeInstances") <= 6
+
+
+def test_ec2_gets_one_chance_a_look_so_that_the_wait_ends_in_time(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in world.environment().items():
+        monkeypatch.setenv(name, value)
+    world.faults.add(Fault("DescribeInstances", status=500, times=None))
+    scene = Scene([Course()])
+    monkeypatch.setattr(scene, "instances", Ec2("us-east-1").instances)
+    error = failure(scene, timeout=20.0)
+    assert "DescribeInstances" in error.trouble
+    assert world.calls.count("DescribeInstances") == sum("in spite" in line for line in scene.said)

@@ -30,7 +30,7 @@ class Machine:
 
 def machine(read: InputReader) -> Machine:
     template = _template(read)
-    image_ids, image_name = _image(read, template)
+    image_ids, image_name = _image(read)
     return Machine(
         template=template,
         image_ids=image_ids,
@@ -66,11 +66,9 @@ def _template(read: InputReader) -> TemplateName | None:
     return TemplateName(name, version or "$Default") if name else None
 
 
-def _image(
-    read: InputReader, template: TemplateName | None
-) -> tuple[dict[str, tuple[str, ...]], str]:
+def _image(read: InputReader) -> tuple[dict[str, tuple[str, ...]], str]:
     """`aws_image_id` and `aws_image_name`: one of them is needed, but for a template with one."""
-    before = len(read.problems)
+    before, by_template = len(read.problems), bool(read.text("aws_launch_template"))
     image_ids = read.by_region(
         "aws_image_id",
         r"ami-[0-9a-f]{8,17}|latest|resolve:ssm:[A-Za-z0-9_.:/-]+",
@@ -85,7 +83,7 @@ def _image(
         read.problem(
             "aws_image_name", "is required with aws_image_id 'latest': how its name begins"
         )
-    elif not image_ids and not template and len(read.problems) == before:
+    elif not image_ids and not by_template and len(read.problems) == before:
         read.problem("aws_image_id", "is required (or aws_image_name, for the newest of that name)")
     return image_ids, image_name
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from runner_fleet.ec2_volumes import DEFAULT_TYPE, Volumes
 from runner_fleet.provisioning.inputs import InputReader
 
+_IOPS_OF_GP3 = 3000  # without more
+
 # Volume types that can be a root volume, with their IOPS (EC2 API reference, EbsBlockDevice; the
 # EBS user guide, "Amazon EBS volume types": st1 and sc1 cannot). None: it has a fixed relation.
 _IOPS: dict[str, tuple[int, int] | None] = {
-    "gp3": (3000, 80_000),
+    "gp3": (_IOPS_OF_GP3, 80_000),
     "gp2": None,
     "io1": (100, 64_000),
     "io2": (100, 256_000),
     "standard": None,
 }
 _THROUGHPUT = (125, 2000)  # MiB/s, of gp3
+_IOPS_PER_THROUGHPUT = 4
+"""At least, for each MiB/s of a gp3 volume (the EBS user guide, "General Purpose SSD volumes")."""
 
 _KMS_KEY = (
     r"(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|alias/[\w/-]{1,250}"
@@ -25,6 +29,14 @@ _KMS_KEY = (
 def volumes(read: InputReader) -> Volumes:
     kind = _type(read)
     iops, throughput = _iops(read, kind or DEFAULT_TYPE), _throughput(read, kind or DEFAULT_TYPE)
+    # A launch template may give more than the least IOPS.
+    known = iops or (None if read.text("aws_launch_template") else _IOPS_OF_GP3)
+    if throughput and known and throughput * _IOPS_PER_THROUGHPUT > known:
+        read.problem(
+            "aws_root_device_throughput",
+            f"{throughput} MiB/s need aws_root_device_iops of at least "
+            f"{throughput * _IOPS_PER_THROUGHPUT}; it is {known}",
+        )
     encrypted = read.boolean("aws_root_device_encrypted", default=True)
     key = read.matching(
         "aws_root_device_kms_key", _KMS_KEY, "a KMS key's id, ARN or alias (alias/name)"
