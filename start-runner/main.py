@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from runner_fleet import action
 from runner_fleet.cancel import Cancellation
-from runner_fleet.errors import InputError
+from runner_fleet.errors import FleetError
 from runner_fleet.provisioning.check import PROBLEM, WARNING, Check
 from runner_fleet.provisioning.options.start import start_options
 
@@ -23,7 +23,7 @@ def main(reporter: action.Reporter) -> None:
     # Loaded only now: whoever made a mistake in the inputs hears of it at once.
     from runner_fleet.ec2 import Ec2
     from runner_fleet.github import GitHub
-    from runner_fleet.provisioning import report
+    from runner_fleet.provisioning import report_start as report
     from runner_fleet.provisioning.identity import Fleet, label_source
     from runner_fleet.provisioning.loss import RunnerLostError
     from runner_fleet.provisioning.preflight import Preflight
@@ -74,19 +74,19 @@ def main(reporter: action.Reporter) -> None:
     try:
         progress = start.run()
     except BaseException as error:
+        reporter.detail(report.taken_back(start.trail))
         if isinstance(error, RunnerLostError):
-            reporter.summary(report.lost(error))
-        reporter.summary(report.failed(start.trail.attempts))
+            reporter.detail(report.lost(error))
+        reporter.detail(report.attempts(start.trail))
         raise
-    lifetime = options.boot.max_lifetime
-    reporter.summary(
-        report.started(progress, start.runner_names, fleet.id, start.trail.attempts, lifetime)
-    )
+    if fewer := report.fewer(len(progress.instances), options.placement):
+        reporter.warning(fewer)
+    reporter.summary(report.started(progress, start.runner_names, fleet.id, start.trail, options))
 
 
 def conclude(reporter: action.Reporter, checks: Sequence[Check]) -> None:
-    """Tell what a dry run found. Raises `InputError` when something is wrong."""
-    from runner_fleet.provisioning import report
+    """Tell what a dry run found. Raises `FleetError` when something is wrong."""
+    from runner_fleet.provisioning import report_start as report
 
     several = len({check.region for check in checks if check.region}) > 1
     for check in checks:
@@ -95,8 +95,11 @@ def conclude(reporter: action.Reporter, checks: Sequence[Check]) -> None:
     for warning in told(checks, WARNING, several=several):
         reporter.warning(warning)
     reporter.summary(report.checked(checks))
-    if problems := told(checks, PROBLEM, several=several):
-        raise InputError(*problems)
+    problems = told(checks, PROBLEM, several=several)
+    for problem in problems:
+        reporter.error(problem)
+    if problems:
+        raise FleetError  # each was said above
     reporter.say("Nothing that was checked speaks against a launch. Nothing was launched")
 
 
@@ -113,4 +116,4 @@ def told(checks: Sequence[Check], outcome: str, *, several: bool) -> list[str]:
 
 
 if __name__ == "__main__":
-    action.run(main)
+    action.run(main, "Start")

@@ -149,4 +149,4 @@ def _sweep(
 
 
 if __name__ == "__main__":
-    action.run(main)
+    action.run(main, "Stop")

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from runner_fleet.cancel import ignore
 from runner_fleet.errors import Cancelled, FleetError, internal_error
+from runner_fleet.markdown import bullets, paragraphs
 from runner_fleet.masking import SECRET_VARIABLES, hidden
 
 INPUT_PREFIX = "FLEET_"
@@ -43,6 +44,7 @@ class Reporter:
 
     def __init__(self) -> None:
         self._secrets: set[str] = set()
+        self._details: list[str] = []
 
     def say(self, line: str) -> None:
         """One line of log, which GitHub must not take for a command."""
@@ -107,6 +109,14 @@ class Reporter:
         except OSError as error:
             self.warning(f"GITHUB_STEP_SUMMARY: the job summary cannot be written: {error}")
 
+    def detail(self, markdown: str) -> None:
+        """What the summary shows below the failure, if the action fails."""
+        self._details.append(markdown)
+
+    def failure(self, heading: str, lines: Sequence[str] = ()) -> None:
+        """Put a failure into the summary, with its details."""
+        self.summary(paragraphs(f"### {heading}", bullets(lines), *self._details))
+
     def _command(self, name: str, message: str) -> None:
         with _unless_closed():
             getattr(_core(), name)(message)
@@ -137,8 +147,8 @@ def _core() -> ModuleType:
     return import_module("actions_toolkit.core")
 
 
-def run(main: Callable[[Reporter], None]) -> None:
-    """Run an entrypoint and leave the process with its exit status.
+def run(main: Callable[[Reporter], None], name: str) -> None:
+    """Run an entrypoint, called `name` in the summary, and leave the process with its exit status.
 
     A `FleetError` becomes one `::error::` for each of its lines. Anything else that escapes is a
     bug of ours: it is named as that, with the place, but without a traceback that could show
@@ -153,15 +163,20 @@ def run(main: Callable[[Reporter], None]) -> None:
     except FleetError as error:
         for line in error.lines:
             reporter.error(line)
+        if error.lines:  # otherwise the entrypoint has told
+            reporter.failure(f"{name} failed", error.lines)
         sys.exit(error.exit_code)
     except Cancelled as cancelled:
         reporter.say("Cancelled")
+        reporter.failure(f"{name} cancelled")
         sys.exit(cancelled.exit_code)
     except ImportError as error:
         reporter.error(_damaged(error))
+        reporter.failure(f"{name} failed", [_damaged(error)])
         sys.exit(1)
     except Exception as error:
         if os.environ.get("RUNNER_DEBUG") == "1":
             raise
         reporter.error(internal_error(error))
+        reporter.failure(f"{name} failed", [internal_error(error)])
         sys.exit(1)

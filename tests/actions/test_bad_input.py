@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sandbox.world import World
 
@@ -71,6 +73,13 @@ def test_a_name_no_image_has_is_answered_with_the_nearest(actions: Actions, worl
     (line,) = refused(actions, world, INPUTS | {"aws_image_name": "deep learning base oss nvida"})
     assert "has a name that begins with 'deep learning base oss nvida'; nearest: " in line
     assert "'Deep Learning Base OSS Nvidia" in line
+    names = re.findall(r"'([^']+)'", line.partition("nearest: ")[2])
+    assert len({re.sub(r" [0-9]{8}$", "", name) for name in names}) == len(names) > 1
+
+
+def test_a_path_of_windows_is_shown_as_it_was_given(actions: Actions, world: World) -> None:
+    (line,) = refused(actions, world, INPUTS | {"aws_home_dir": r"D:\ci\it's here"})
+    assert line.startswith(r"""aws_home_dir: "D:\ci\it's here" is not an absolute path""")
 
 
 def test_a_missing_token_is_told_where_to_put_it(actions: Actions, world: World) -> None:

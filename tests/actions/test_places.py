@@ -220,7 +220,9 @@ def test_a_signal_during_a_launch_that_is_refused_ends_the_search_for_room(
     running = actions.begin("start-runner", INPUTS | inputs)
     until(lambda: slow.times == 0, "the launch begins")
     running.signal(signal.SIGINT)
-    assert running.result().status == 130
+    result = running.result()
+    assert result.status == 130
+    assert result.summary.startswith("### Start cancelled\n\n")
     assert len(launches(world)) == 1
 
 
@@ -236,6 +238,8 @@ def test_fewer_are_accepted_when_min_count_says_so(actions: Actions, world: Worl
         f"{label}-{instance}" for instance, label in mapping.items()
     }
     assert "launched 2 of 3" in result.log
+    assert "### Started 2 of 3 runners (min_count 2) in us-east-1" in result.summary
+    assert "::warning::2 of 3 runners (min_count 2) started, as there was no room" in result.log
 
 
 def test_too_few_are_not_accepted(actions: Actions, world: World) -> None:
@@ -243,6 +247,8 @@ def test_too_few_are_not_accepted(actions: Actions, world: World) -> None:
     result = actions.run("start-runner", INPUTS | {"instance_count": "3", "min_count": "2"})
     assert result.status == 1
     assert result.errors[0].startswith("no room for 2 to 3 instances after ")
+    assert result.summary.startswith("### Start failed\n\n- no room for 2 to 3 instances after ")
+    assert "\n\nNothing was launched.\n\n### Attempts to launch\n" in result.summary
     assert world.ec2.instances() == []
 
 

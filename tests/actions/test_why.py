@@ -58,7 +58,10 @@ def test_of_several_that_never_come_three_consoles_are_read(actions: Actions, wo
     assert line.count("Why: ") == 1
     assert "[console-empty]" in line
     assert world.calls.count("GetConsoleOutput") == 3
-    assert result.summary.count("console-empty") == 3
+    assert result.summary.startswith("### Start failed\n\n- gh\\_timeout: after 1 seconds 5 of 5 ")
+    end = "\n\n5 of 5 instances ended, 0 registrations removed: nothing of this start costs money"
+    assert f"{end} any more.\n\n### Why the start failed\n" in result.summary
+    assert result.summary.count("console-empty") == 4
     assert_nothing_left(world)
 
 

@@ -14,7 +14,7 @@ def ends(failure: BaseException) -> int:
         raise failure
 
     with pytest.raises(SystemExit) as caught:
-        action.run(main)
+        action.run(main, "Start")
     assert isinstance(caught.value.code, int)
     return caught.value.code
 

@@ -30,6 +30,7 @@ BOOT_WINDOWS = ROOT / "shared" / "runner_fleet" / "provisioning" / "boot.ps1"
 
 # How texts begin that are no failure: progress, tables, patterns for what others say.
 NO_FAILURES = (
+    *("Nothing was launched", "…: nothing of this start", "…. **Not all could"),
     *("Fleet …", "Terminated …", "Taking back", "Cannot look for", "### St", "### Why"),
     *("Nothing was left", "registration removed", "No License required", "leave it out for"),
     *("Encoded auth", "perform: ("),
@@ -45,7 +46,7 @@ NO_FAILURES = (
     *("DeleteOnTermination false", "shutdown behavior stop", "protection from "),
     *("Nothing that was checked", "the token may register", "dry run of RunInst", "with the role"),
     *("… of … ended, … removed", "Waiting until …", "Pass …: …: …", "no clear answer"),
-    *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "\n\n### Att"),
+    *(" About $… an hour", "… … in …", "on-demand price of", " and … more", "### Att"),
     *("Repository permissions, ", "Organization permissions, ", "-----BEGIN (", "-----END ("),
     *("'Administration: read and", "the organization permission", "the scope 'manage_runners"),
     *("the token in GH_PAT", "the token of the GitHub App"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from runner_fleet.ec2_model import Instance
 from runner_fleet.provisioning.candidates import Candidate
 
 _SHOWN = 12
@@ -35,6 +36,21 @@ class Attempt:
 
     def __str__(self) -> str:
         return f"Pass {self.number}: {self.candidate}: {self.outcome} ({self.seconds:.1f} s)"
+
+
+@dataclass
+class Trail:
+    """What a start has launched so far, for the way back and for the summary."""
+
+    instances: list[Instance] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)  # instance id to label
+    registered: bool = False  # there may be runners that were registered before the launch
+    region: str = ""  # of the instances, and of a launch under way
+    doubtful: bool = False  # a launch in that region has no clear answer (yet)
+    attempts: list[Attempt] = field(default_factory=list)
+    skipped: Sequence[str] = ()  # places that cannot be, one line each
+    back: str = ""  # what the way back came to, if there was something to take back
+    left: list[str] = field(default_factory=list)  # what it could not take back, one line each
 
 
 def tally(attempts: Sequence[Attempt]) -> str:

@@ -113,8 +113,8 @@ CAUSES = (
     Cause(
         "pre-script-failed",
         "pre_runner_script failed",
-        "its own output is in the lines of the console: correct the script (it runs as root, with "
-        "bash -e, and without HOME of the job's user)",
+        "its own output is in the lines of the console: correct the script (it runs as root with "
+        "bash -e, and HOME is not the home directory of the user who runs the job)",
     ),
     Cause(
         "token-rejected",

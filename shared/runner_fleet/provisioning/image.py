@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 
 from runner_fleet.ec2 import Ec2
@@ -116,13 +117,20 @@ def _no_match(
 
 
 def nearest_names(ec2: Ec2, options: Machine, count: int = 3) -> list[str]:
-    """Names of images that the user may have meant, nearest first.
+    """Names of images that the user may have meant, nearest first, each of several dates once.
 
     Looks only among names that begin like the given one, whatever the case: that takes a second,
     where listing all public images takes a minute.
     """
     stem = options.image_name[:4].rstrip()
     found = ec2.images_by_name(options.image_owner, stem, stem.lower(), stem.title(), stem.upper())
-    names = {image.name.lower(): image.name for image in found}
-    near = difflib.get_close_matches(options.image_name.lower(), sorted(names), count, cutoff=0.3)
+    by_age = sorted(found, key=lambda image: (image.created, image.id))
+    names = {_without_date(image.name.lower()): image.name for image in by_age}
+    wanted = _without_date(options.image_name.lower())
+    near = difflib.get_close_matches(wanted, sorted(names), count, cutoff=0.3)
     return [names[name] for name in near]
+
+
+def _without_date(name: str) -> str:
+    """An image's name without the date or version at its end."""
+    return re.sub(r"(?<=.)[ _-]+v?[0-9][0-9._-]*$", "", name)

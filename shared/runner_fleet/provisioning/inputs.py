@@ -234,7 +234,9 @@ class InputReader:
 def shown(value: str) -> str:
     """A value as it may stand in a message: on one line, printable, and not endless."""
     value = redacted(value)  # before it is cut: a part of a secret has no form
-    return repr(value if len(value) <= 60 else f"{value[:57]}...")
+    value = value if len(value) <= 60 else f"{value[:57]}..."
+    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in value)
+    return f'"{text}"' if "'" in text else f"'{text}'"
 
 
 def is_http_url(text: str) -> bool:

@@ -71,11 +71,15 @@ def survey(ec2: Ec2, options: StartOptions) -> Survey:
 
 
 def to_try(
-    placement: Placement, surveys: Mapping[str, Survey], say: Callable[[str], None]
+    placement: Placement,
+    surveys: Mapping[str, Survey],
+    say: Callable[[str], None],
+    skip: Callable[[str], None],
 ) -> list[Candidate]:
     """The candidates in the order of the strategy; none when a region has problems.
 
-    Raises `InputError` when there are none for another reason.
+    `skip` gets a line for each place that cannot be. Raises `InputError` when there are none for
+    another reason.
     """
     notes = [note for answer in surveys.values() for note in answer.notes]
     # What one region refuses the others usually refuse, too: each kind is said once.
@@ -84,7 +88,7 @@ def to_try(
     if not placement.instance_types:  # they are the launch template's
         types = dict.fromkeys(name for one in surveys.values() for name in one.types)
         placement = replace(placement, instance_types=tuple(types))
-    _check_types(placement, surveys, say)
+    _check_types(placement, surveys, skip)
     if any(one.problems for one in surveys.values()):
         return []
     zones = {subnet: zone for one in surveys.values() for subnet, zone in one.zones.items()}
@@ -104,7 +108,7 @@ def to_try(
     offers = {name: one.offers for name, one in surveys.items() if one.offers is not None}
     skipped = not_offered(found, offers)
     for each in skipped:
-        say(f"Skipped: {each}: the zone does not offer the type")
+        skip(f"Skipped: {each}: the zone does not offer the type")
     left = [each for each in found if each not in skipped]
     if not left:
         where = ", ".join(dict.fromkeys(f"{each.instance_type} in {each.zone}" for each in skipped))
@@ -120,7 +124,7 @@ def to_try(
 
 
 def _check_types(
-    placement: Placement, surveys: Mapping[str, Survey], say: Callable[[str], None]
+    placement: Placement, surveys: Mapping[str, Survey], skip: Callable[[str], None]
 ) -> None:
     """Say which region lacks a type; raises `InputError` for those that all of them lack."""
     problems: list[str] = []
@@ -130,6 +134,6 @@ def _check_types(
             problems.append(f"aws_instance_type: there is no {name} in {' or '.join(surveys)}")
         else:
             for region in lacking:
-                say(f"Skipped: {region} does not have {name}")
+                skip(f"Skipped: {region} does not have {name}")
     if problems:
         raise InputError(*problems)

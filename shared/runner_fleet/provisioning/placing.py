@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from runner_fleet.aws_errors import NEVER_HERE, NO_ROOM, QUOTAS
 from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance, Launch
 from runner_fleet.errors import CapacityError, CloudError, FleetError
-from runner_fleet.provisioning.attempts import Attempt, tally
+from runner_fleet.provisioning.attempts import Attempt, Trail, tally
 from runner_fleet.provisioning.candidates import Candidate
 from runner_fleet.provisioning.identity import LABEL_TAG, Fleet
 from runner_fleet.provisioning.prepare import Plan
@@ -22,18 +22,6 @@ from runner_fleet.quotas import where_to_raise
 SEARCH_PAUSES = (0.0, 1.0, 2.0, 4.0)
 """Seconds between looks for instances whose launch reply was lost: a new instance may take a
 moment to be visible (EC2 developer guide, eventual consistency)."""
-
-
-@dataclass
-class Trail:
-    """What a start has launched so far, for the way back and for the summary."""
-
-    instances: list[Instance] = field(default_factory=list)
-    labels: dict[str, str] = field(default_factory=dict)  # instance id to label
-    registered: bool = False  # there may be runners that were registered before the launch
-    region: str = ""  # of the instances, and of a launch under way
-    doubtful: bool = False  # a launch in that region has no clear answer (yet)
-    attempts: list[Attempt] = field(default_factory=list)
 
 
 @dataclass

@@ -76,6 +76,7 @@ class Plan:
     tags: Mapping[str, str]
     script: Script
     group_id: int = DEFAULT_GROUP  # of the runners
+    skipped: tuple[str, ...] = ()  # places that cannot be, one line each
     templates: Mapping[str, LaunchTemplate] = field(default_factory=dict)  # by region
 
     def launch(
@@ -140,9 +141,12 @@ class Preparation:
                 group = group_id(self.github, registration.group)
         surveys = _answers(asked, problems)
         candidates: list[Candidate] = []
+        skipped: list[str] = []
         if len(surveys) == len(regions):
             with noted(problems, "places"):
-                candidates = to_try(self.options.placement, surveys, self.say)
+                candidates = to_try(self.options.placement, surveys, self.say, skipped.append)
+        for line in skipped:
+            self.say(line)
         with noted(problems, "user data"):
             self._check_script(surveys)
         script = None
@@ -164,6 +168,7 @@ class Preparation:
             machine=machine,
             tags=name | machine.tags | self.fleet.tags(),
             script=script,
+            skipped=tuple(skipped),
             group_id=group,
         )
 

@@ -10,11 +10,12 @@ from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
 from runner_fleet.errors import GitHubError
 from runner_fleet.github import GitHub
+from runner_fleet.provisioning.attempts import Trail
 from runner_fleet.provisioning.examine import Examination
 from runner_fleet.provisioning.identity import Fleet, runner_name
 from runner_fleet.provisioning.loss import RunnerLostError
 from runner_fleet.provisioning.options.start import StartOptions
-from runner_fleet.provisioning.placing import Placing, Trail
+from runner_fleet.provisioning.placing import Placing
 from runner_fleet.provisioning.prepare import Plan, Preparation
 from runner_fleet.provisioning.progress import Progress
 from runner_fleet.provisioning.registration import place_each, register_all
@@ -60,6 +61,7 @@ class Start:
             caution=self.caution,
             clock=self.clock,
         ).plan()
+        trail.skipped = plan.skipped
         with self._way_back().open():
             placing = Placing(
                 fleet=self.fleet,

@@ -10,8 +10,9 @@ from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
 from runner_fleet.errors import CloudError, gathered
 from runner_fleet.github import GitHub
+from runner_fleet.provisioning.attempts import Trail
 from runner_fleet.provisioning.identity import FLEET_TAG, Fleet, fleet_mark
-from runner_fleet.provisioning.placing import SEARCH_PAUSES, Trail
+from runner_fleet.provisioning.placing import SEARCH_PAUSES
 from runner_fleet.provisioning.report import counted
 from runner_fleet.provisioning.take_back import take_back
 
@@ -60,19 +61,21 @@ class WayBack:
             ids, [*self.fleet.labels, fleet_mark(self.fleet.id)], ec2, self.github, self.sleep
         )
         ended = len(taken.terminated) + len(taken.ended_before)
-        self.say(
+        self.trail.back = (
             f"{ended} of {counted(ids, 'instance')} ended, "
             f"{counted(taken.removed, 'registration')} removed"
         )
+        self.say(self.trail.back)
         # The start knows that its own instances exist, whatever EC2 says of them so soon.
         left = len(taken.left) + len(taken.unknown)
-        for problem in [*problems, *taken.problems]:
-            self.warn(problem)
+        self.trail.left = [*problems, *taken.problems]
         if problems or left:
-            self.warn(
+            self.trail.left.append(
                 f"{left or self.count} instances may still run: give stop-runner the "
                 f"fleet_id {self.fleet.id}. They end themselves after max_lifetime_minutes"
             )
+        for line in self.trail.left:
+            self.warn(line)
 
     def _search(self, ec2: Ec2, known: Collection[str]) -> list[str]:
         """Other instances, of a launch whose reply was lost; raises when EC2 never says."""

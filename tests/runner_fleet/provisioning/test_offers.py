@@ -38,7 +38,7 @@ def survey(
 def left(east: Survey, west: Survey) -> tuple[list[str], list[str]]:
     """The candidates, and what was said."""
     said: list[str] = []
-    found = to_try(PLACEMENT, {"us-east-1": east, "us-west-2": west}, said.append)
+    found = to_try(PLACEMENT, {"us-east-1": east, "us-west-2": west}, said.append, said.append)
     return [str(each) for each in found], said
 
 
@@ -80,7 +80,7 @@ def test_no_zone_with_any_type_is_a_mistake() -> None:
     east = survey(T4, A10, zones=zones, offers=set())
     one = Placement(**{**vars(PLACEMENT), "regions": ("us-east-1",)})
     with pytest.raises(InputError, match="no zone of these subnets offers an instance type: g4dn"):
-        to_try(one, {"us-east-1": east}, print)
+        to_try(one, {"us-east-1": east}, print, print)
 
 
 def test_what_both_regions_refuse_is_said_once() -> None:

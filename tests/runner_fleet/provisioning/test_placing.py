@@ -12,10 +12,11 @@ from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image, Instance
 from runner_fleet.errors import CapacityError, CloudError
 from runner_fleet.github import RunnerArchive
+from runner_fleet.provisioning.attempts import Trail
 from runner_fleet.provisioning.candidates import Candidate
 from runner_fleet.provisioning.identity import Caller, Fleet
 from runner_fleet.provisioning.options.start import start_options
-from runner_fleet.provisioning.placing import Placing, Trail
+from runner_fleet.provisioning.placing import Placing
 from runner_fleet.provisioning.prepare import Plan, Script, Tokens
 from runner_fleet.provisioning.user_data import Boot
 from sandbox.faults import Fault

@@ -284,19 +284,23 @@ def test_an_instance_may_wait_for_a_job_for_ever() -> None:
 def test_several_instances_must_not_end_while_they_wait_for_each_other() -> None:
     (line,) = problems(idle_timeout_minutes="10", instance_count="2")
     assert line == (
-        "idle_timeout_minutes: 600 seconds are less than gh_timeout (1200): an instance that is "
-        "ready early would end while it waits for the others"
+        "idle_timeout_minutes: 10 minutes are less than gh_timeout (20 minutes): an instance that "
+        "is ready early would end while it waits for the others. Give at least 20, 0 for no "
+        "limit, or less time in gh_timeout"
     )
     assert parsed(idle_timeout_minutes="10").boot.idle_timeout == 10
+    assert parsed(gh_timeout="2400", instance_count="2").boot.idle_timeout == 40
+    assert parsed(gh_timeout="2400").boot.idle_timeout == 30
     assert parsed(idle_timeout_minutes="10", gh_timeout="600", instance_count="2")
 
 
 def test_nor_while_the_last_of_those_that_are_launched_alone_finds_no_room() -> None:
     given = {"instance_count": "2", "registration": "jit", "capacity_timeout": "700"}
-    (line,) = problems(**given)
+    (line,) = problems(**given, idle_timeout_minutes="31")
     assert line.startswith(
-        "idle_timeout_minutes: 1800 seconds are less than capacity_timeout and gh_timeout (1900): "
+        "idle_timeout_minutes: 31 minutes are less than capacity_timeout and gh_timeout (32 min"
     )
+    assert parsed(**given).boot.idle_timeout == 32
     assert parsed(**given, gh_timeout="1100")
     assert parsed(**given | {"registration": "token"})
     assert parsed(**given | {"instance_count": "1"})

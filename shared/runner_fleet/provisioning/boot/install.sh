@@ -56,7 +56,7 @@ download() {
 not_downloaded() {
   local why
   [[ ! -e $file ]] || fail bad-digest "the runner archive has a wrong digest"
-  [[ $http_code != 404 ]] || fail no-runner "there is no runner at $url: correct runner_version"
+  [[ $http_code != 404 ]] || fail no-runner "there is no runner at $url"
   case $curl_status in
     5) why="the name of the proxy does not resolve" ;;
     6) why="DNS does not resolve the name" ;;

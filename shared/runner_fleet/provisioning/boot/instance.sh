@@ -58,10 +58,10 @@ find_user() {
     home=/root
   elif [[ -z $home ]]; then
     home=$(getent passwd 1000 | cut -d: -f6) || true
-    [[ -n $home ]] || fail no-user "this image has no user with id 1000: set aws_home_dir"
+    [[ -n $home ]] || fail no-user "this image has no user with id 1000"
   fi
   [[ -d $root$home ]] ||
-    fail no-home "home directory $home does not exist on this image: set aws_home_dir"
+    fail no-home "home directory $home does not exist on this image"
   user=$(stat -L -c %U "$root$home") # of what a link leads to
   [[ -z $FLEET_RUN_AS_ROOT ]] || user=root
   [[ $user != UNKNOWN ]] || fail no-user "home directory $home belongs to nobody this image knows"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runner_fleet.provisioning.identity import Caller
 from runner_fleet.provisioning.inputs import InputReader
@@ -50,25 +50,31 @@ def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> Star
     check_map(read, "aws_image_id", options.machine.image_ids, regions)
     check_map(read, "aws_subnet_id", options.placement.subnet_ids, regions)
     check_map(read, "aws_security_group_id", options.machine.security_group_ids, regions)
-    _check_idleness(read, options)
+    options = _idleness(read, options)
     _check_lifetime(read, options)
     check_aws(read, environ)
     read.finish()
     return options
 
 
-def _check_idleness(read: InputReader, options: StartOptions) -> None:
-    """An instance must not end because it waits for the others of its start."""
-    idle, longest, which = options.boot.idle_timeout * 60, options.timeout, "gh_timeout"
+def _idleness(read: InputReader, options: StartOptions) -> StartOptions:
+    """An instance must not end because it waits for the others of its start: the default idle time
+    is as long as that may take, and a shorter one is a problem."""
+    longest, which = options.timeout, "gh_timeout"
     if options.registration.jit:  # each is launched alone, the last one when there is room
         longest += options.placement.timeout
         which = "capacity_timeout and gh_timeout"
-    if options.placement.count > 1 and 0 < idle < longest:
+    idle, least = options.boot.idle_timeout, -(-longest // 60)
+    if options.placement.count == 1 or idle == 0 or idle >= least:
+        return options
+    if read.text("idle_timeout_minutes"):
         read.problem(
             "idle_timeout_minutes",
-            f"{idle} seconds are less than {which} ({longest}): an instance that is ready early "
-            "would end while it waits for the others",
+            f"{idle} minutes are less than {which} ({least} minutes): an instance that is ready "
+            f"early would end while it waits for the others. Give at least {least}, 0 for no "
+            f"limit, or less time in {which}",
         )
+    return replace(options, boot=replace(options.boot, idle_timeout=least))
 
 
 def _check_lifetime(read: InputReader, options: StartOptions) -> None:
