@@ -132,6 +132,8 @@ def _sweep(
         min_age=sweep.min_age,
         dry_run=sweep.dry_run,
         region_timeout=options.region_timeout,
+        # A region that is none may stand for the one where an instance lives.
+        partial=bool(options.problems),
     ).run()
     problems = [*options.problems, *swept.problems]
     for row in swept.rows:

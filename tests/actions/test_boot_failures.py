@@ -73,6 +73,18 @@ def test_a_registration_is_tried_again_before_it_is_given_up(
     assert len(host.calls("config.sh")) == attempts
 
 
+def test_a_registration_that_failed_half_way_is_made_anew(host: Host) -> None:
+    """config.sh refuses when it finds what an earlier try has left."""
+    host.hurry(1)
+    host.runner(
+        """[[ ! -e .runner ]] || { echo 'it is already configured'; exit 1; }
+        touch .runner
+        [[ -e ../failed ]] || { touch ../failed; echo 'Http response code: BadGateway'; exit 1; }"""
+    )
+    assert "runner-fleet: runner registered" in host.run()
+    assert len(host.calls("config.sh")) == 2
+
+
 def test_no_token_is_shown_whatever_the_runner_says(host: Host) -> None:
     host.runner(config='echo "refused: $*"; exit 1')
     host.command("sleep")

@@ -112,6 +112,16 @@ def test_a_spot_notice_before_a_job_removes_the_registration(host: Host) -> None
     assert "AREMOVETOKEN" not in console
 
 
+@pytest.mark.parametrize("boot", [{}, {"jit_config": "eyJ9"}], ids=["token", "jit"])
+def test_after_a_spot_notice_no_runner_registers(host: Host, boot: dict[str, Any]) -> None:
+    """A job would be given to an instance that has two minutes left."""
+    host.interrupt('{"action": "terminate", "time": "2026-10-01T12:00:00Z"} 200')
+    console = host.run(market="spot", **boot)
+    assert "runner-fleet: spot interruption notice: terminate at 2026-10-01T12:00:00Z" in console
+    assert host.errors() == ["[shutting-down]: not registering: the spot instance is interrupted"]
+    assert host.calls("config.sh") + host.calls("run.sh") == []
+
+
 def test_a_runner_that_had_a_job_removes_itself(host: Host) -> None:
     host.runner(run=LISTEN.replace("touch ready", f"{WORK}; touch ready"))
 

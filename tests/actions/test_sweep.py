@@ -184,6 +184,20 @@ def test_a_region_that_hangs_keeps_no_other_waiting_and_proves_nothing(
     assert len(world.github.runners()) == 1
 
 
+@pytest.mark.parametrize("typo", ["us-esat-1", "USA"])
+def test_a_region_that_is_misspelt_proves_nothing(
+    actions: Actions, world: World, typo: str
+) -> None:
+    name = "runner-bbbbbbbb-i-0123456789abcdef0"
+    world.github.add_runner(REPOSITORY, name, ["x"], status="offline")
+    inputs = {"sweep": "orphans", "dry_run": "false", "aws_region_name": f"eu-west-1 {typo}"}
+    result = actions.run("stop-runner", inputs)
+    assert result.status == 1
+    (line,) = result.errors
+    assert line.startswith("aws_region_name: ")
+    assert [runner.name for runner in world.github.runners()] == [name]
+
+
 def test_runs_that_cannot_be_read_prove_nothing(world: World, sweep: Sweep) -> None:
     """GitHub answers 404 for a hidden repository, too."""
     hidden = launch(world, run_id="5", run_repository="octo-org/hidden")

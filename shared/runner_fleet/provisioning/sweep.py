@@ -51,6 +51,7 @@ class Sweeper:
     min_age: float  # seconds
     dry_run: bool
     region_timeout: float  # seconds for one region, for looking and again for ending
+    partial: bool = False  # not all regions that were asked for can be looked at
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
 
@@ -98,7 +99,8 @@ class Sweeper:
         everything: dict[str, Instance] = {}
         for tagged, named in answers.found.values():
             everything |= tagged | named
-        known = Known(everything, complete=not answers.failed, exclusive=self.exclusive)
+        complete = not answers.failed and not self.partial
+        known = Known(everything, complete=complete, exclusive=self.exclusive)
         return {region: tagged for region, (tagged, _) in answers.found.items()}, known
 
     def _runs(self, known: Known, runners: list[Runner], swept: Swept) -> sweeping.Runs:

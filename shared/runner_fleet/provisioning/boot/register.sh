@@ -17,11 +17,14 @@ register_runner() {
 may_register() {
   [[ $(systemctl is-system-running 2>&1) != stopping ]] ||
     fail shutting-down "not registering: the instance is shutting down"
+  ! interrupted || fail shutting-down "not registering: the spot instance is interrupted"
 }
 
 register() {
   local output status=0
   may_register
+  # Of a try that failed half-way: config.sh refuses a runner that is configured.
+  rm -f .runner .credentials .credentials_rsaparams
   output=$(as_user ./config.sh --unattended --ephemeral --replace --disableupdate \
     --no-default-labels --url "$FLEET_URL" --token "$FLEET_TOKEN" --name "$name" \
     --labels "$labels" ${FLEET_RUNNER_GROUP:+--runnergroup "$FLEET_RUNNER_GROUP"} 2>&1) || status=$?

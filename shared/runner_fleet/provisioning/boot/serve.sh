@@ -28,21 +28,30 @@ watch_lifetime() {
 }
 
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html: look
-# every five seconds; 404 while there is no notice.
+# every five seconds.
 watch_spot() {
-  local token='' answer
   trap : PIPE
   while sleep 5; do
-    [[ -n $token ]] || token=$(metadata_token) || continue
-    answer=$(ask meta-data/spot/instance-action -w ' %{http_code}' \
-      -H "X-aws-ec2-metadata-token: $token") || continue
-    case ${answer##* } in
-      200) break ;;
-      401) token= ;;
-    esac
+    if interrupted; then
+      kill -USR2 $$
+      return
+    fi
   done
-  say "spot interruption notice: $(in_json action "$answer") at $(in_json time "$answer")"
-  kill -USR2 $$
+}
+
+# interrupted: whether this is a spot instance and there is a notice, which is told; 404 while there
+# is none
+interrupted() {
+  local answer
+  [[ $FLEET_MARKET == spot* ]] || return 1
+  [[ -n ${spot_token-} ]] || spot_token=$(metadata_token) || return 1
+  answer=$(ask meta-data/spot/instance-action -w ' %{http_code}' \
+    -H "X-aws-ec2-metadata-token: $spot_token") || return 1
+  case ${answer##* } in
+    200) say "spot interruption notice: $(in_json action "$answer") at $(in_json time "$answer")" ;;
+    401) spot_token='' && return 1 ;;
+    *) return 1 ;;
+  esac
 }
 
 # in_json NAME TEXT
