@@ -58,6 +58,8 @@ def test_another_subnet_is_tried_and_a_zone_without_the_type_is_not(
         result.log,
     )
     assert "### Attempts to launch" in result.summary
+    skipped = f"- Skipped: on-demand g4dn.xlarge in us-east-1e ({zones['e']}): the zone does not"
+    assert skipped in result.summary.partition("### Attempts to launch")[2]
     assert (
         f"| 1 | on-demand | g4dn.xlarge | us-east-1b | {zones['b']} | launched 2 |"
         in result.summary

@@ -36,7 +36,7 @@ NO_FAILURES = (
     *("Encoded auth", "perform: ("),
     *("Console of …", "Why: …", "Runner label", "What to do", "\n… more instances were lost"),
     *("runner-fleet: r", "Successfully replaced", "…error \\[(", "PRIVATE KEY", "-----BEGIN"),
-    *("\\A(?:", "\\x1b(?:", "(?i)(--("),
+    *("\\A(?:", "(?<=.)[", "\\x1b(?:", "(?i)(--("),
     *("Orphans, if this were", "There is no orphan", "has ended meanwhile"),
     # of a dry run
     *("### Dry run", "in …, … free", "through …, with", "EC2 would launch", "it takes an instance"),

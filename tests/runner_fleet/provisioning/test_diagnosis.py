@@ -172,8 +172,8 @@ def test_the_boot_scripts_own_words_go_before_those_of_others() -> None:
     assert cause is not None
     assert str(cause) == (
         "pre_runner_script ended with status 6 [pre-script-failed]: its own output is in the "
-        "lines of the console: correct the script (it runs as root, with bash -e, and without "
-        "HOME of the job's user)"
+        "lines of the console: correct the script (it runs as root with bash -e, and HOME is "
+        "not the home directory of the user who runs the job)"
     )
 
 

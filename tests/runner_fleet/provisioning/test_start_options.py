@@ -263,7 +263,7 @@ def test_more_instances_than_one_call_can_watch_are_refused() -> None:
 def test_a_home_must_be_a_plain_absolute_path(home: str) -> None:
     (line,) = problems(aws_home_dir=home)
     assert line == (
-        f"aws_home_dir: {home!r} is not an absolute path like /home/ubuntu (or C:\\runners, for a "
+        f"aws_home_dir: '{home}' is not an absolute path like /home/ubuntu (or C:\\runners, for a "
         "Windows image)"
     )
 

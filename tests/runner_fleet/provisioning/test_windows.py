@@ -265,7 +265,7 @@ def test_more_than_ec2_takes_is_refused() -> None:
     ("windows", "home", "message"),
     [
         (True, "/home/ubuntu", "'/home/ubuntu' is no path of the image's system, Windows: give"),
-        (False, "C:\\ci", "'C:\\\\ci' is no path of the image's system, Linux: give"),
+        (False, "C:\\ci", "'C:\\ci' is no path of the image's system, Linux: give"),
     ],
 )
 def test_a_home_of_the_other_system_is_refused(windows: bool, home: str, message: str) -> None:
