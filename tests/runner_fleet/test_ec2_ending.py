@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import boto3
@@ -24,9 +25,9 @@ def ec2(world: World, monkeypatch: pytest.MonkeyPatch) -> Ec2:
     return Ec2("us-east-1")
 
 
-def end(ec2: Ec2, *ids: str) -> Taken:
+def end(ec2: Ec2, *ids: str, sleep: Callable[[float], None] = lambda _seconds: None) -> Taken:
     taken = Taken()
-    end_instances(ids, ec2, taken, lambda _seconds: None)
+    end_instances(ids, ec2, taken, sleep)
     return taken
 
 
@@ -118,8 +119,11 @@ def test_any_number_of_instances_is_ended_and_described(world: World, ec2: Ec2) 
     strangers = [f"i-{number:017x}" for number in range(1200)]
     ours = launch(world)
     assert list(ec2.instances([*strangers, ours])) == [ours]
-    taken = end(ec2, *strangers, ours)
+    lived: list[list[str]] = []
+    taken = end(ec2, *strangers, ours, sleep=lambda _seconds: lived.append(live(world)))
     assert (taken.terminated, sorted(taken.unknown)) == ([ours], strangers)
+    # None waits until another turned out to be unknown.
+    assert lived == [[], [], []]
     assert taken.problems == []
 
 

@@ -87,10 +87,18 @@ def end_instances(
     ids: Iterable[str], ec2: Ec2, taken: Taken, sleep: Callable[[float], None]
 ) -> None:
     """Terminate instances of one region, and note what became of each."""
-    wanted = list(dict.fromkeys(ids))
-    for first in range(0, len(wanted), IDS_A_TERMINATION):
-        with gathered(taken.problems):
-            _terminate(wanted[first : first + IDS_A_TERMINATION], ec2, taken, sleep)
+    wanted = left = list(dict.fromkeys(ids))
+    for pause in (*UNKNOWN_PAUSES, None):
+        unknown: list[str] = []
+        for first in range(0, len(left), IDS_A_TERMINATION):
+            some = left[first : first + IDS_A_TERMINATION]
+            with gathered(taken.problems):
+                unknown += _terminate(some, ec2, taken, sleep)
+        left = unknown
+        if not left or pause is None:
+            break
+        sleep(pause)
+    taken.unknown += left
     taken.problems[:] = dict.fromkeys(taken.problems)
     known = taken.accounted
     taken.left += [key for key in wanted if key not in known]
@@ -126,19 +134,14 @@ def remove_runners(
 
 
 def _terminate(
-    wanted: Sequence[str], ec2: Ec2, taken: Taken, sleep: Callable[[float], None]
-) -> None:
-    left = list(wanted)
-    for pause in (*UNKNOWN_PAUSES, None):
-        done = _terminate_surely(left, ec2, sleep)
-        for key, state in done.before.items():
-            (taken.ended_before if state in ENDED_STATES else taken.terminated).append(key)
-        taken.problems += [line for error in done.refused for line in error.lines]
-        left = done.unknown
-        if not left or pause is None:
-            break
-        sleep(pause)
-    taken.unknown += left
+    ids: Sequence[str], ec2: Ec2, taken: Taken, sleep: Callable[[float], None]
+) -> list[str]:
+    """Note what became of them; those that EC2 does not know."""
+    done = _terminate_surely(ids, ec2, sleep)
+    for key, state in done.before.items():
+        (taken.ended_before if state in ENDED_STATES else taken.terminated).append(key)
+    taken.problems += [line for error in done.refused for line in error.lines]
+    return done.unknown
 
 
 def _terminate_surely(ids: Sequence[str], ec2: Ec2, sleep: Callable[[float], None]) -> Termination:
