@@ -1,7 +1,8 @@
 """Strike the actions at every call they make; exit status 1 when anything was lost.
 
 `make test-faults`, or some points only, by the words of their names:
-`make test-faults ARGS="start SIGKILL after RunInstances"`. With `--calls` it only tells the calls.
+`make test-faults ARGS="start SIGKILL after RunInstances"`. `--calls` only tells the calls, `--record`
+puts the result into docs/proof.md.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from tests.faults.points import Point, points
+from tests.faults.record import record
 from tests.faults.strike import Outcome
 from tests.faults.table import table
 from tests.faults.workers import Workers, workers
@@ -27,6 +29,7 @@ def main() -> int:
     parser.add_argument("words", nargs="*", help="words of the names of the points")
     parser.add_argument("--workers", type=int, default=WORKERS, help=f"default: {WORKERS}")
     parser.add_argument("--calls", action="store_true", help="only tell the calls")
+    parser.add_argument("--record", action="store_true", help="put the result into docs/proof.md")
     arguments = parser.parse_args()
     began = time.monotonic()
     with workers(arguments.workers) as pool:
@@ -41,6 +44,8 @@ def main() -> int:
             return 1
         outcomes = list(follow(pool, chosen, began))
     show(outcomes, all_logs=len(chosen) <= SHORT)
+    if arguments.record:
+        record(table(outcomes), len(outcomes), time.monotonic() - began)
     return int(any(outcome.lost for outcome in outcomes))
 
 

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
 
 ELSEWHERE = "octo-org/other-project"
-JOB = "start-aws-runner"
+JOB, STOP_JOB = "start-aws-runner", "stop-aws-runner"
 COUNT = 3  # instances of each fleet that is struck
 OUR_RUNNER, TWINS_RUNNER, STOPS_RUNNER = (f"GitHub Actions {number}" for number in (1, 2, 3))
 OUR_CALL, TWINS_CALL = "Run Matrix Test (g4dn.xlarge)", "Run Matrix Test (g4dn.2xlarge)"
 JOBS = [
     (f"{OUR_CALL} / {JOB}", OUR_RUNNER, "completed"),
-    (f"{OUR_CALL} / stop-aws-runner", STOPS_RUNNER, "in_progress"),
+    (f"{OUR_CALL} / {STOP_JOB}", STOPS_RUNNER, "in_progress"),
     (f"{TWINS_CALL} / {JOB}", TWINS_RUNNER, "completed"),
-    (f"{TWINS_CALL} / test", "runner-zz000000", "in_progress"),
+    (f"{TWINS_CALL} / test", "the twin's", "in_progress"),
 ]
 """Of our run, as GitHub lists them when its stop job runs: name, runner, status."""
 
@@ -64,6 +64,8 @@ class Scene:
         elsewhere = github.add_run(ELSEWHERE, status="in_progress").id
         github.add_runner(REPOSITORY, OWN_SERVER, ["self-hosted"], status="offline")
         self.twin = self.fleet(REPOSITORY, self.run_id, 1, TWINS_RUNNER)
+        (test,) = (job for job in github.jobs(REPOSITORY) if job.runner_name == JOBS[-1][1])
+        github.set_job(test.id, runner_name=self.twin.runners[0])
         self.strangers = [self.fleet(REPOSITORY, other, 1), self.fleet(ELSEWHERE, elsewhere, 1)]
         self.world.calls.clear()
 
@@ -111,8 +113,12 @@ class Scene:
 
     def environment(self, action: str) -> dict[str, str]:
         """Of a step of our run; each of its jobs has a runner of its own."""
-        runner = OUR_RUNNER if action == "start-runner" else STOPS_RUNNER
-        return {"GITHUB_RUN_ID": str(self.run_id), "GITHUB_JOB": JOB, "RUNNER_NAME": runner}
+        starts = action == "start-runner"
+        return {
+            "GITHUB_RUN_ID": str(self.run_id),
+            "GITHUB_JOB": JOB if starts else STOP_JOB,
+            "RUNNER_NAME": OUR_RUNNER if starts else STOPS_RUNNER,
+        }
 
     def our_instances(self) -> list[str]:
         """Those that live."""
