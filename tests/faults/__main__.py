@@ -1,8 +1,8 @@
 """Strike the actions at every call they make; exit status 1 when anything was lost.
 
 `make test-faults`, or some points only, by the words of their names:
-`make test-faults ARGS="start SIGKILL after RunInstances"`. `--calls` only tells the calls, `--record`
-puts the result into docs/proof.md.
+`make test-faults ARGS="start SIGKILL after RunInstances"`. `--calls` only tells the calls,
+`--record` puts the result into docs/proof.md.
 """
 
 from __future__ import annotations
