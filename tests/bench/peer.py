@@ -32,7 +32,7 @@ export RUNNER_ALLOW_RUNASROOT=1
 cd "$(mktemp -d)"
 curl -sSfLo runner.tar.gz {archive}
 tar xzf runner.tar.gz
-./config.sh --url {url} --token {token} --labels {label} --ephemeral --unattended
+./config.sh --url {url} --token {token} --name {label} --labels {label} --ephemeral --unattended
 ./run.sh
 """
 
