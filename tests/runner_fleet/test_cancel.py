@@ -52,10 +52,14 @@ def test_the_second_signal_does_not_cut_the_way_back_short(cancellation: Cancell
 
 
 def test_when_all_is_done_a_signal_changes_nothing(cancellation: Cancellation) -> None:
+    done = []
     cancellation.finish()
     os.kill(os.getpid(), signal.SIGINT)
     with cancellation.shield():
         os.kill(os.getpid(), signal.SIGTERM)
+        done.append("shielded")
+    done.append("to its end")
+    assert done == ["shielded", "to its end"]
 
 
 def test_the_error_of_a_shielded_step_stands(cancellation: Cancellation) -> None:

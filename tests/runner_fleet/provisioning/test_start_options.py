@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import yaml
 from runner_fleet.ec2_template import TemplateName
@@ -560,4 +562,6 @@ def test_inputs_that_contradict_each_other_are_one_line(
     ],
 )
 def test_what_just_fits_together_is_taken(inputs: dict[str, str]) -> None:
-    parsed(**inputs)
+    options, given = parsed(**inputs), {"aws_prices": "{}", **inputs}
+    assert options.boot.max_lifetime == int(inputs.get("max_lifetime_minutes", "360"))
+    assert options.placement.prices == json.loads(given["aws_prices"])
