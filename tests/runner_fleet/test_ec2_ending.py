@@ -31,6 +31,11 @@ def end(ec2: Ec2, *ids: str, sleep: Callable[[float], None] = lambda _seconds: N
     return taken
 
 
+def shut_down_slowly(world: World) -> None:
+    """As EC2 does: a second look within a minute finds the instances on their way."""
+    world.ec2.rules.termination_delay = 60.0
+
+
 def protect(world: World, instance_id: str) -> None:
     client = aws(world, "ec2")
     client.modify_instance_attribute(InstanceId=instance_id, DisableApiTermination={"Value": True})
@@ -43,6 +48,7 @@ def test_protected_instances_save_none_of_their_zone(world: World, ec2: Ec2) -> 
     protected, other, ours, elsewhere = (launch(world, zone=zone) for zone in zones)
     for one in (protected, other):
         protect(world, one)
+    shut_down_slowly(world)
     taken = end(ec2, protected, ours, other, elsewhere)
     assert sorted(taken.terminated) == sorted([ours, elsewhere])
     assert (taken.ended_before, taken.unknown) == ([], [])
@@ -130,6 +136,7 @@ def test_any_number_of_instances_is_ended_and_described(world: World, ec2: Ec2) 
 def test_what_a_lost_reply_has_ended_was_ended_by_us(world: World, ec2: Ec2) -> None:
     ours = launch(world)
     world.faults.add(Fault("TerminateInstances", status=200, when="after", body="<?xml"))
+    shut_down_slowly(world)
     taken = end(ec2, ours)
     assert (taken.terminated, taken.problems) == ([ours], [])
 
