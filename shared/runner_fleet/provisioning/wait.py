@@ -74,14 +74,14 @@ class _Wait:
 
     def _look(self, began: float) -> None:
         """Refresh what is known; a bad moment of a service is only noted."""
-        progress = self.progress
+        progress, asked = self.progress, self.clock() - began
         try:
             progress.instances |= self.ec2.instances(list(progress.labels), hasty=True)
             lost = [key for key, item in progress.instances.items() if item.gone]
             if lost:
                 raise RunnerLostError([self._lost(key) for key in lost])
+            self._advance(self._phases(), asked)  # a slow answer is no reason to wait longer
             elapsed = self.clock() - began
-            self._advance(self._phases(), elapsed)
             if elapsed >= min(self._next_listing(elapsed), self.timeout):
                 self.runners, self.listed = self.github.runners(), elapsed
                 self._advance(self._phases(), self.clock() - began)

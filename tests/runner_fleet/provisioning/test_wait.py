@@ -37,11 +37,13 @@ class Course:
 
 @dataclass
 class Scene:
-    """EC2 and GitHub as the courses of the instances make them; time passes only in sleep."""
+    """EC2 and GitHub as the courses of the instances make them; time passes in sleep alone, and
+    while EC2 describes."""
 
     courses: list[Course]
     budget: Budget | None = None
     limited: RateLimitError | None = None  # what the first listing gets
+    describing: float = 0.0  # seconds until EC2 answers
     costs: int = 0  # calls of the budget that a listing takes
     time: float = 0.0
     listings: list[float] = field(default_factory=list)
@@ -75,6 +77,7 @@ class Scene:
         }
         found = [self._instance(number, state) for number, state in states.items()]
         assert [item.id for item in found] == ids
+        self.time += self.describing
         return {item.id: item for item in found}
 
     def runners(self) -> list[Runner]:
@@ -121,6 +124,13 @@ def test_a_boot_takes_few_listings_and_its_end_is_noticed_soon(
     assert len(scene.listings) <= listings
     assert scene.time - course.online <= late
     assert scene.listings[0] >= 1.8 * course.running
+
+
+def test_a_slow_description_puts_no_listing_off() -> None:
+    """What runs when EC2 answers has been running for as long as the answer took."""
+    scene = Scene([Course(0.0, 0.8, 1.0)], describing=4.0)
+    scene.wait()
+    assert scene.listings == [4.0]
 
 
 def test_a_hundred_that_come_one_after_the_other_take_few_listings() -> None:
