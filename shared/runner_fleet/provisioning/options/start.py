@@ -18,6 +18,8 @@ from runner_fleet.provisioning.options.placement import (
 )
 from runner_fleet.provisioning.options.registration import RegistrationOptions, registration
 
+ACTION = "start-runner"
+
 
 @dataclass(frozen=True)
 class StartOptions:
@@ -33,7 +35,7 @@ class StartOptions:
 
 def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StartOptions:
     """Raises one `InputError` with everything that is wrong."""
-    read = InputReader(inputs)
+    read = InputReader(inputs, ACTION)
     access = github_access(read, environ)
     boot = boot_options(read)
     options = StartOptions(

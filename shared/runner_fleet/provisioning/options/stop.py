@@ -11,6 +11,8 @@ from runner_fleet.provisioning.inputs import InputReader, shown
 from runner_fleet.provisioning.options.aws import check_aws, regions, says_a_region
 from runner_fleet.provisioning.options.github import GitHubAccess, github_access
 
+ACTION = "stop-runner"
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -52,7 +54,7 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
     noted in `problems`, to be reported when the rest is done. Without names there need be no
     region: then nothing can be looked for.
     """
-    read = InputReader(inputs)
+    read = InputReader(inputs, ACTION)
     mapping = read.mapping("instance_mapping")
     form = "a fleet_id of start-runner (run-attempt-job-8 characters)"
     fleet_id = read.matching("fleet_id", FLEET_ID, form)
@@ -60,20 +62,20 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
     limit = read.integer("region_timeout", 60, maximum=3600)
     sweep = _sweep(read)
     named = bool(mapping or fleet_id)
-    if not named:
-        read.finish()
-    elif sweep is not None:
+    if named and sweep is not None:
         text = "cannot be combined with instance_mapping or fleet_id: sweep in a step of its own"
         read.problem("sweep", text)
+    hopeless = bool(read.problems) and not named
     before = len(read.problems)
     github = github_access(read, environ)
     usable = len(read.problems) == before
     where: tuple[str, ...] = ()
     if named or sweep is not None or says_a_region(read, environ):
         where = regions(read, environ)
-        if not where or (sweep is not None and not usable):
-            read.finish()
+        hopeless |= not where or (sweep is not None and not usable)
     check_aws(read, environ)
+    if hopeless:
+        read.finish()
     return StopOptions(
         caller=Caller.read(environ),
         github=github if usable else None,
@@ -83,7 +85,7 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
         fleet_id=fleet_id,
         sweep=sweep,
         wait=wait,
-        problems=tuple(read.problems),
+        problems=read.report(),
     )
 
 
