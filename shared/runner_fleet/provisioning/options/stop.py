@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner_fleet.errors import InputError
 from runner_fleet.provisioning.identity import FLEET_ID, Caller
 from runner_fleet.provisioning.inputs import InputReader, shown
 from runner_fleet.provisioning.options.aws import check_aws, regions, says_a_region
 from runner_fleet.provisioning.options.github import GitHubAccess, github_access
 
 ACTION = "stop-runner"
+
+_MIN_AGE = 60  # minutes
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,12 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
     if named and sweep is not None:
         text = "cannot be combined with instance_mapping or fleet_id: sweep in a step of its own"
         read.problem("sweep", text)
+    if sweep is not None and not named and wait:
+        read.problem("wait", "is not for a sweep, which never waits: leave it out")
     hopeless = bool(read.problems) and not named
+    if not read.text("sweep") and read.text("dry_run").lower() == "true":
+        read.problem("dry_run", "is only for a sweep: set sweep to orphans, or leave dry_run out")
+        hopeless = True  # it was asked for in so many words that nothing be ended
     before = len(read.problems)
     github = github_access(read, environ)
     usable = len(read.problems) == before
@@ -92,13 +98,12 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
 def _sweep(read: InputReader) -> Sweep | None:
     wanted = read.text("sweep")
     dry_run = read.boolean("dry_run", default=True)
-    min_age = read.integer("min_age_minutes", 60, minimum=0)
+    min_age = read.integer("min_age_minutes", _MIN_AGE, minimum=0)
     if wanted == "orphans":
         return Sweep(60 * min_age, dry_run)
     if wanted:
         read.problem("sweep", f"{shown(wanted)} is not 'orphans', the only thing to sweep for")
-    elif read.text("dry_run").lower() == "true":
-        # It was asked for in so many words that nothing be ended.
-        msg = "dry_run: is only for a sweep: set sweep to orphans, or leave dry_run out"
-        raise InputError(msg)
+    elif min_age != _MIN_AGE:
+        text = "is only for a sweep: set sweep to orphans, or leave it out"
+        read.problem("min_age_minutes", text)
     return None
