@@ -12,13 +12,13 @@ from runner_fleet import action
 from runner_fleet.cancel import Cancellation
 from runner_fleet.errors import FleetError, InputError, gathered
 from runner_fleet.github_access import REPOSITORY
-from runner_fleet.provisioning.options.stop import StopOptions, Sweep, stop_options
+from runner_fleet.provisioning.input_order import in_order
+from runner_fleet.provisioning.options.stop import ACTION, StopOptions, Sweep, stop_options
 
 if TYPE_CHECKING:
     from runner_fleet.ec2 import Ec2
     from runner_fleet.github import GitHub
 
-AGENT = "stop-runner"
 NOTHING = "Nothing to stop: instance_mapping is empty and there is no fleet_id"
 
 
@@ -38,16 +38,17 @@ def main(reporter: action.Reporter) -> None:
     if access is not None:
         for secret in access.secrets:
             reporter.mask(secret)
-        github = GitHub.of(access, AGENT, reporter.mask)
+        github = GitHub.of(access, ACTION, reporter.mask)
     several = len(options.regions) > 1 or options.sweep is not None
     patience = options.region_timeout if several else READ_TIMEOUT
     ec2: dict[str, Ec2] = {}
     problems = list(options.problems)
     for region in options.regions:
         with gathered(problems):
-            client = Ec2(region, AGENT, patience)
+            client = Ec2(region, ACTION, patience)
             client.check_region()
             ec2[region] = client
+    problems = in_order(problems, ACTION)
     if not ec2:
         raise InputError(*problems)
     options = replace(options, problems=tuple(problems))

@@ -114,7 +114,7 @@ def test_problems_of_both_services_come_together(actions: Actions, world: World)
         INPUTS | {"aws_instance_type": "g4dn.huge", "pre_runner_script": noise(24_000)},
         {"GH_PAT": "a-token-that-does-not-exist"},
     )
-    assert [line.split()[0] for line in lines] == ["GitHub", "aws_instance_type:", "the"]
+    assert [line.split()[0] for line in lines] == ["aws_instance_type:", "GitHub", "the"]
 
 
 def test_a_wrong_type_hides_no_wrong_image(actions: Actions, world: World) -> None:

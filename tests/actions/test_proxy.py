@@ -36,5 +36,6 @@ def test_a_proxy_that_does_not_answer_is_named_among_the_causes(
     result = actions.run("start-runner", INPUTS, {"HTTP_PROXY": "http://127.0.0.1:9"})
     assert result.status == 1
     assert world.ec2.instances() == []
-    assert "cannot be reached" in result.errors[0]
-    assert "its proxy (HTTPS_PROXY, NO_PROXY)" in result.errors[0]
+    (line,) = (line for line in result.errors if line.startswith("GitHub at "))
+    assert "cannot be reached" in line
+    assert "its proxy (HTTPS_PROXY, NO_PROXY)" in line

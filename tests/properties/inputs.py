@@ -25,6 +25,15 @@ _ODD = [
     *("::error::x", "1e999", "-1", "999999999999", '{"\\ud800": "\\u0000"}'),
 ]
 
+APART: dict[str, list[tuple[str, ...]]] = {
+    "start-runner": [],
+    "stop-runner": [
+        ("instance_mapping", "fleet_id", "wait"),
+        ("sweep", "min_age_minutes", "dry_run"),
+    ],
+}
+"""Inputs of which one group must be left out, for the others to be taken."""
+
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
@@ -51,7 +60,9 @@ def input_sets(draw: st.DrawFn, action: str) -> dict[str, str]:
     values = VALUES[action]
     names = st.sampled_from(sorted(values))
     given = dict(values)
-    # Some go together ill: so now and then most are left out.
+    for name in draw(st.sampled_from([(), *APART[action]])):
+        given[name] = _defaults(action).get(name, "")
+    # Others go together ill, too: so now and then most are left out.
     for name in draw(st.sets(names, max_size=draw(st.sampled_from([4, len(values)])))):
         given[name] = _defaults(action).get(name, "")
     for name in draw(st.sets(names, max_size=2)):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,13 @@ def test_any_input_is_taken_or_refused_with_a_line_each(action: str) -> None:
     assert min(tried.values()) > sum(tried.values()) // 20
 
 
+def place(action: str, line: str) -> int:
+    """Where the input that a message begins with is declared; after all when it names none."""
+    names = list(VALUES[action])
+    named = line.partition(":")[0]
+    return names.index(named) if named in names else len(names)
+
+
 def check(action: str, tried: Counter[str]) -> Callable[[], None]:
     @thorough
     @given(input_sets(action), environments())
@@ -66,6 +74,7 @@ def check(action: str, tried: Counter[str]) -> Callable[[], None]:
             problems = error.lines
             assert problems
         clean(action, problems)
+        assert list(problems) == sorted(problems, key=partial(place, action))
         tried["refused" if problems else "taken"] += 1
 
     return taken_or_refused

@@ -85,7 +85,7 @@ VALUES: dict[str, dict[str, str]] = {
         "run_as_root": "true",
         "pre_runner_script": "echo hello",
         "runner_directory": "/opt/actions-runner",
-        "runner_version": "2.330.0",
+        "runner_version": "",
         "http_proxy": "http://proxy.example.com:3128",
         "https_proxy": "http://secure.example.com:3128",
         "no_proxy": "example.com",
@@ -113,6 +113,7 @@ VALUES: dict[str, dict[str, str]] = {
 _NO_APP = {"github_app_id": "", "github_app_private_key": ""}
 INSTEAD: dict[str, dict[str, str]] = {
     "aws_image_id": {"aws_image_id": "ami-0123456789abcdef0"},
+    "runner_version": {"runner_version": "2.330.0", "runner_directory": ""},
     "repo": {"repo": "octo-org/other", "organization": "", "runner_group": ""},
     "organization": {"organization": "other-org"},
     "enterprise": {"enterprise": "octo-corp", "organization": "", **_NO_APP},

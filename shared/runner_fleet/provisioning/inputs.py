@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from runner_fleet.errors import InputError
 from runner_fleet.masking import redacted
+from runner_fleet.provisioning.input_order import in_order
 
 LABEL_LIMIT = 256
 """Characters of a label (actions/runner, src/Runner.Listener/Configuration/Validators.cs)."""
@@ -31,17 +32,23 @@ class InputReader:
     still be checked; `finish` raises them all.
     """
 
-    def __init__(self, values: Mapping[str, str]) -> None:
+    def __init__(self, values: Mapping[str, str], action: str) -> None:
+        """`action` is the directory of the action.yml that declares the inputs."""
         self._values = values
+        self._action = action
         self.problems: list[str] = []
 
     def problem(self, name: str, text: str) -> None:
         self.problems.append(f"{name}: {text}")
 
+    def report(self) -> tuple[str, ...]:
+        """All problems, in the order of the inputs."""
+        return tuple(in_order(self.problems, self._action)) if self.problems else ()
+
     def finish(self) -> None:
         """Raises one `InputError` with all problems, if there are any."""
         if self.problems:
-            raise InputError(*self.problems)
+            raise InputError(*self.report())
 
     def text(self, name: str, default: str = "") -> str:
         value = self._values.get(name, default)

@@ -128,9 +128,7 @@ class Placing:
         """Whether the walk goes on after a refusal; raises when it does not."""
         if error.unsure:
             raise error
-        if error.code in NO_ROOM:
-            walk.no_room()
-        elif error.code in NEVER_HERE:
+        if error.code in NEVER_HERE:
             walk.rule_out(candidate)
         elif error.transient:
             walk.throttled(candidate)
@@ -138,7 +136,7 @@ class Placing:
             quota = where_to_raise(candidate.instance_type, candidate.market, candidate.region)
             msg = f"{error}. This launch counts against the quota {quota}"
             raise CloudError(msg, error.code)
-        else:
+        elif error.code not in NO_ROOM:
             raise error
 
     def _launch(self, candidate: Candidate, launch: Launch) -> list[Instance]:

@@ -66,7 +66,7 @@ class Preflight:
             ).plan()
         except UnpreparedError as error:
             checks += (Check(one.what, PROBLEM, one.line, one.region) for one in error.found)
-        checks += (Check("runner_version", WARNING, line) for line in stale)
+        checks += (Check(line.partition(":")[0], WARNING, line) for line in stale)
         launches = self._launches(plan) if plan else {}
         if plan:
             checks += self._prepared(plan)

@@ -21,6 +21,7 @@ from runner_fleet.provisioning.offers import Survey, survey, to_try
 from runner_fleet.provisioning.options.aws import of_region
 from runner_fleet.provisioning.options.machine import Machine
 from runner_fleet.provisioning.options.start import StartOptions
+from runner_fleet.provisioning.prices import unpriced
 from runner_fleet.provisioning.problems import Problem, UnpreparedError, noted, problem
 from runner_fleet.provisioning.script_syntax import check_syntax
 from runner_fleet.provisioning.user_data import Boot, user_data
@@ -145,6 +146,8 @@ class Preparation:
         if len(surveys) == len(regions):
             with noted(problems, "places"):
                 candidates = to_try(self.options.placement, surveys, self.say, skipped.append)
+        if other := unpriced(self.options.placement.prices, candidates):
+            self.caution(other)
         for line in skipped:
             self.say(line)
         with noted(problems, "user data"):

@@ -46,6 +46,14 @@ def ask_prices(
     return Prices(spot, on_demand)
 
 
+def unpriced(given: Mapping[str, float], candidates: Iterable[Candidate]) -> str:
+    """What is to be said when the user gives prices, but none of what is tried; else empty."""
+    types = list(dict.fromkeys(each.instance_type for each in candidates))
+    if not given or not types or not given.keys().isdisjoint(types):
+        return ""
+    return f"aws_prices: has no price for {', '.join(types)}, and so no use here"
+
+
 def priced(
     candidates: Iterable[Candidate], given: Mapping[str, float], found: Mapping[str, Prices]
 ) -> list[Candidate]:

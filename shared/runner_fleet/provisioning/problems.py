@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from runner_fleet.errors import InputError, gathered
+from runner_fleet.provisioning.input_order import in_order
+from runner_fleet.provisioning.options.start import ACTION
 
 _INPUT = re.compile(r"[a-z]+(_[a-z]+)+\b")
 
@@ -23,11 +25,11 @@ class UnpreparedError(InputError):
     """A start that cannot be; a line says which region has it when there are `several`."""
 
     def __init__(self, found: list[Problem], *, several: bool) -> None:
-        self.found = tuple(found)
+        self.found = tuple(in_order(found, ACTION, lambda each: each.line))
         super().__init__(
             *(
                 f"{each.region}: {each.line}" if several and each.region else each.line
-                for each in found
+                for each in self.found
             )
         )
 

@@ -16,7 +16,7 @@ and all of it, so that starts that failed together do not come back together."""
 @dataclass(frozen=True)
 class Pause:
     seconds: float
-    throttled: bool = False  # before the same candidate again; otherwise before the next pass
+    throttled: bool = False  # in every region
 
 
 class Walk:
@@ -36,21 +36,15 @@ class Walk:
         self._left: list[Candidate] = []  # of this pass
         self._rested = False
         self._between_passes = FIRST_PAUSE
-        self._throttled = 0.0  # the pause that is due; grows as long as EC2 throttles
-        self._throttle_due = False
+        self._throttled: set[str] = set()  # regions, in this pass
 
     def next(self, elapsed: float) -> Candidate | Pause | None:
         """The candidate to try `elapsed` seconds after the start; None: it is over."""
-        if self._throttle_due:
-            self._throttle_due = False
-            left = self._timeout - elapsed
-            if left <= 0:
-                return None
-            return Pause(min(self._cut(self._throttled), left), throttled=True)
         if not self._left and (self.passes == 0 or self._rested):
             self.passes += 1
             self._rested = False
             self._left = list(self.candidates)
+            self._throttled.clear()
         if self._left:
             return self._left.pop(0)
         if not self.candidates or elapsed >= self._timeout:
@@ -58,22 +52,17 @@ class Walk:
         self._rested = True
         pause = self._cut(self._between_passes)
         self._between_passes = min(2 * self._between_passes, LONGEST_PAUSE)
-        return Pause(min(pause, self._timeout - elapsed))
-
-    def no_room(self) -> None:
-        """The candidate had no room: on to the next one."""
-        self._throttled = 0.0
+        throttled = all(each.region in self._throttled for each in self.candidates)
+        return Pause(min(pause, self._timeout - elapsed), throttled)
 
     def rule_out(self, candidate: Candidate) -> None:
         """The candidate will never work."""
-        self._throttled = 0.0
         self.candidates.remove(candidate)
 
     def throttled(self, candidate: Candidate) -> None:
-        """EC2 did not want to be asked: the same candidate again, after a pause."""
-        self._left.insert(0, candidate)
-        self._throttled = min(2 * self._throttled or FIRST_PAUSE, LONGEST_PAUSE)
-        self._throttle_due = True
+        """EC2 does not want to be asked in its region: that has no room in this pass."""
+        self._throttled.add(candidate.region)
+        self._left = [each for each in self._left if each.region != candidate.region]
 
     def stay_in(self, region: str) -> None:
         """From now on only candidates of this region: a fleet is in one."""

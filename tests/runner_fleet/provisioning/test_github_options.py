@@ -19,7 +19,7 @@ APP = {"github_app_id": "12345", "github_app_private_key": KEY}
 
 
 def parsed(environ: dict[str, str] | None = None, /, **inputs: str) -> GitHubAccess:
-    read = InputReader(inputs)
+    read = InputReader(inputs, "start-runner")
     access = github_access(read, ENVIRON if environ is None else environ)
     read.finish()
     return access
@@ -146,7 +146,7 @@ def base64_of(text: str) -> str:
 
 
 def refused(extra: tuple[str, ...] = (), /, **inputs: str) -> list[str]:
-    read = InputReader(inputs)
+    read = InputReader(inputs, "start-runner")
     registration(read, github_access(read, ENVIRON), extra)
     return read.problems
 

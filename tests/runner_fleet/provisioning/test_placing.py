@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 import pytest
 from runner_fleet.cancel import Cancellation
@@ -178,6 +179,58 @@ def test_throttling_is_sat_out_in_the_same_place(stage: Callable[..., Stage], wo
         "RequestLimitExceeded",
         "launched 1",
     ]
+
+
+@pytest.mark.parametrize("code", ["RequestLimitExceeded", "Throttling"])
+def test_a_region_that_throttles_for_ever_is_left_for_another(
+    stage: Callable[..., Stage], world: World, code: str
+) -> None:
+    endless = Fault("RunInstances", status=503, code=code, times=None, region="us-east-1")
+    world.faults.add(endless)
+    made = stage(HERE, DEARER, THERE)
+    (instance,) = made.placing.place(1, 1, script)
+    assert instance.zone.startswith("us-west-2")
+    assert made.time.pauses == [1.0, 2.0, 4.0]
+    assert [str(each).partition(" (")[0] for each in made.placing.trail.attempts] == [
+        f"Pass 1: on-demand g4dn.xlarge in us-east-1: {code}",
+        "Pass 1: on-demand g4dn.xlarge in us-west-2: launched 1",
+    ]
+    assert made.placing.trail.region == "us-west-2"
+
+
+def test_without_another_region_endless_throttling_is_said_when_the_time_is_over(
+    stage: Callable[..., Stage], world: World
+) -> None:
+    world.faults.add(Fault("RunInstances", status=503, code="RequestLimitExceeded", times=None))
+    made = stage(HERE, DEARER, timeout=10.0)
+    with pytest.raises(CapacityError) as caught:
+        made.placing.place(1, 1, script)
+    assert str(caught.value).startswith(
+        "no room for 1 instance after 16 seconds and 2 passes: on-demand g4dn.xlarge in us-east-1: "
+        "RequestLimitExceeded (2 times). Try later, "
+    )
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_throttled_launch_that_may_have_been_made_is_followed_by_no_other(
+    stage: Callable[..., Stage], world: World, when: Literal["before", "after"]
+) -> None:
+    """The first answer is unclear, and afterwards nobody can tell what came of it."""
+    unclear = Fault("RunInstances", status=500, when=when, region="us-east-1")
+    throttled = Fault("RunInstances", status=503, code="RequestLimitExceeded", times=None)
+    world.faults.add(unclear)
+    world.faults.add(throttled)
+    world.faults.add(
+        Fault("DescribeInstances", status=403, code="UnauthorizedOperation", times=None)
+    )
+    made = stage(HERE, DEARER, THERE)
+    with pytest.raises(CloudError) as caught:
+        made.placing.place(1, 1, script)
+    assert caught.value.unsure
+    assert made.placing.trail.doubtful
+    assert len(world.ec2.instances()) == (1 if when == "after" else 0)
+    launches = [call for call in world.calls.all() if call.operation == "RunInstances"]
+    assert len({call.fields["ClientToken"] for call in launches}) == 1
 
 
 @pytest.mark.parametrize("code", ["RequestLimitExceeded", "InternalError"])

@@ -62,16 +62,37 @@ def test_it_is_over_at_once_when_everything_is_ruled_out() -> None:
     assert steps.next(0.0) is None
 
 
-def test_a_throttled_candidate_is_tried_again_after_growing_pauses() -> None:
+def test_a_throttled_region_is_tried_again_after_growing_pauses() -> None:
     steps = walk(A, B)
     assert steps.next(0.0) == A
     steps.throttled(A)
     assert [steps.next(0.0), steps.next(0.0)] == [Pause(2.0, throttled=True), A]
     steps.throttled(A)
     assert [steps.next(0.0), steps.next(0.0)] == [Pause(4.0, throttled=True), A]
-    steps.no_room()
     assert steps.next(0.0) == B
-    assert steps.passes == 1
+    assert steps.next(0.0) == Pause(8.0)
+
+
+def test_the_other_regions_are_tried_while_one_is_throttled() -> None:
+    steps = walk(A, B, C)
+    assert steps.next(0.0) == A
+    steps.throttled(A)
+    assert [steps.next(0.0), steps.next(0.0), steps.next(0.0)] == [C, Pause(2.0), A]
+
+
+def test_the_other_regions_are_tried_even_when_the_time_is_over() -> None:
+    steps = walk(A, B, C, timeout=0.0)
+    steps.next(0.0)
+    steps.throttled(A)
+    assert [steps.next(7.0), steps.next(8.0)] == [C, None]
+
+
+def test_regions_that_are_all_throttled_rest_together() -> None:
+    steps = walk(A, B, C)
+    for candidate in (A, C):
+        assert steps.next(0.0) == candidate
+        steps.throttled(candidate)
+    assert [steps.next(0.0), steps.next(0.0)] == [Pause(2.0, throttled=True), A]
 
 
 def test_throttling_beyond_the_time_ends_the_walk() -> None:

@@ -33,6 +33,9 @@ class BootOptions:
 
 
 def boot_options(read: InputReader) -> BootOptions:
+    runner_directory = read.matching(
+        "runner_directory", _PATH, "an absolute path like /opt/actions-runner"
+    )
     return BootOptions(
         home=read.matching(
             "aws_home_dir",
@@ -41,10 +44,8 @@ def boot_options(read: InputReader) -> BootOptions:
         ),
         extra_labels=read.labels("extra_gh_labels"),
         run_as_root=read.boolean("run_as_root"),
-        runner_directory=read.matching(
-            "runner_directory", _PATH, "an absolute path like /opt/actions-runner"
-        ),
-        runner_version=_runner_version(read),
+        runner_directory=runner_directory,
+        runner_version=_runner_version(read, runner_directory),
         proxy=_proxy(read),
         idle_timeout=read.integer("idle_timeout_minutes", 30, minimum=0),
         max_lifetime=read.integer("max_lifetime_minutes", 360),
@@ -54,11 +55,18 @@ def boot_options(read: InputReader) -> BootOptions:
     )
 
 
-def _runner_version(read: InputReader) -> Pin:
+def _runner_version(read: InputReader, runner_directory: str) -> Pin:
     text = read.matching(
         "runner_version", f"latest|{PIN}", "'latest', or a version like 2.335.1 or 2.335.1@sha256:…"
     )
-    return Pin.parse(text)
+    pin = Pin.parse(text)
+    if pin.version and runner_directory:
+        read.problem(
+            "runner_version",
+            "has no effect with runner_directory: the image has its runner already. Leave one of "
+            "them out",
+        )
+    return pin
 
 
 def _proxy(read: InputReader) -> tuple[tuple[str, str], ...]:

@@ -9,6 +9,7 @@ from runner_fleet.ec2_volumes import Volumes
 from runner_fleet.provisioning.inputs import InputReader
 from runner_fleet.provisioning.options.volumes import volumes
 
+_OWNER = "amazon"  # of images, without more
 _TAG_LIMIT = 50  # tags a resource may have (EC2 user guide, tag restrictions)
 _OWN_TAGS = 10  # those of identity.Fleet.tags, and Name
 
@@ -31,16 +32,20 @@ class Machine:
 def machine(read: InputReader) -> Machine:
     template = _template(read)
     image_ids, image_name = _image(read)
+    image_owner = read.matching(
+        "aws_image_owner",
+        r"[0-9]{12}|self|amazon|aws-marketplace|aws-backup-vault",
+        "an account id of 12 digits, or one of self, amazon, aws-marketplace",
+        default=_OWNER,
+    )
+    named = image_name or ("latest",) in image_ids.values()
+    if image_owner != _OWNER and not named and (image_ids or template):
+        read.problem("aws_image_owner", "has no effect without aws_image_name")
     return Machine(
         template=template,
         image_ids=image_ids,
         image_name=image_name,
-        image_owner=read.matching(
-            "aws_image_owner",
-            r"[0-9]{12}|self|amazon|aws-marketplace|aws-backup-vault",
-            "an account id of 12 digits, or one of self, amazon, aws-marketplace",
-            default="amazon",
-        ),
+        image_owner=image_owner,
         security_group_ids=read.by_region(
             "aws_security_group_id",
             r"sg-[0-9a-f]{8,17}",

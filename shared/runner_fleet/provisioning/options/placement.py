@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -48,10 +47,9 @@ class Placement:
 
 def placement(read: InputReader, environ: Mapping[str, str]) -> Placement:
     count = read.integer("instance_count", 1, maximum=LARGEST_COUNT)
-    instance_types = _instance_types(read)
     return Placement(
         regions=regions(read, environ),
-        instance_types=instance_types,
+        instance_types=_instance_types(read),
         subnet_ids=read.by_region(
             "aws_subnet_id", r"subnet-[0-9a-f]{8,17}", "a subnet id (subnet-0123456789abcdef0)"
         ),
@@ -61,7 +59,8 @@ def placement(read: InputReader, environ: Mapping[str, str]) -> Placement:
         count=count,
         minimum=read.integer("min_count", count, maximum=count, absent="leave it out for all"),
         timeout=read.integer("capacity_timeout", 300, minimum=0),
-        prices=_prices(read, instance_types),
+        # Of other types, too: several workflows may share a table.
+        prices=read.numbers("aws_prices", _TYPE, _TYPE_HINT),
     )
 
 
@@ -70,17 +69,6 @@ def _instance_types(read: InputReader) -> tuple[str, ...]:
     if not read.text(name) and not read.text("aws_launch_template"):
         read.problem(name, "is required, for instance g4dn.xlarge")
     return read.words(name, _TYPE, _TYPE_HINT)
-
-
-def _prices(read: InputReader, instance_types: tuple[str, ...]) -> dict[str, float]:
-    name = "aws_prices"
-    prices = read.numbers(name, _TYPE, _TYPE_HINT)
-    for priced in prices if instance_types else ():  # otherwise the launch template's
-        if priced not in instance_types:
-            near = difflib.get_close_matches(priced, instance_types, 1)
-            hint = f"; nearest: {near[0]}" if near else ""
-            read.problem(name, f"{priced} is not in aws_instance_type{hint}")
-    return prices
 
 
 def check_map(

@@ -18,6 +18,8 @@ from runner_fleet.provisioning.options.placement import (
 )
 from runner_fleet.provisioning.options.registration import RegistrationOptions, registration
 
+ACTION = "start-runner"
+
 
 @dataclass(frozen=True)
 class StartOptions:
@@ -33,7 +35,7 @@ class StartOptions:
 
 def start_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StartOptions:
     """Raises one `InputError` with everything that is wrong."""
-    read = InputReader(inputs)
+    read = InputReader(inputs, ACTION)
     access = github_access(read, environ)
     boot = boot_options(read)
     options = StartOptions(
@@ -70,18 +72,19 @@ def _idleness(read: InputReader, options: StartOptions) -> StartOptions:
     if read.text("idle_timeout_minutes"):
         read.problem(
             "idle_timeout_minutes",
-            f"{idle} minutes are less than {which} ({least} minutes): an instance that is ready "
-            f"early would end while it waits for the others. Give at least {least}, 0 for no "
-            f"limit, or less time in {which}",
+            f"{idle} minutes are less than {which} ({longest} seconds): an instance that is ready "
+            f"early would end while it waits for the others. Give at least {least} minutes, 0 for "
+            f"no limit, or less time in {which}",
         )
     return replace(options, boot=replace(options.boot, idle_timeout=least))
 
 
 def _check_lifetime(read: InputReader, options: StartOptions) -> None:
-    lifetime = options.boot.max_lifetime * 60
-    if lifetime < options.timeout:
+    lifetime, least = options.boot.max_lifetime, -(-options.timeout // 60)
+    if lifetime < least:
         read.problem(
             "max_lifetime_minutes",
-            f"{lifetime} seconds are less than gh_timeout ({options.timeout}): an instance could "
-            "end while the start still waits for it",
+            f"{lifetime} minutes are less than gh_timeout ({options.timeout} seconds): an instance "
+            f"could end while the start still waits for it. Give at least {least} minutes, or less "
+            "time in gh_timeout",
         )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner_fleet.errors import InputError
 from runner_fleet.provisioning.identity import FLEET_ID, Caller
 from runner_fleet.provisioning.inputs import InputReader, shown
 from runner_fleet.provisioning.options.aws import check_aws, regions, says_a_region
 from runner_fleet.provisioning.options.github import GitHubAccess, github_access
+
+ACTION = "stop-runner"
+
+_MIN_AGE = 60  # minutes
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
     noted in `problems`, to be reported when the rest is done. Without names there need be no
     region: then nothing can be looked for.
     """
-    read = InputReader(inputs)
+    read = InputReader(inputs, ACTION)
     mapping = read.mapping("instance_mapping")
     form = "a fleet_id of start-runner (run-attempt-job-8 characters)"
     fleet_id = read.matching("fleet_id", FLEET_ID, form)
@@ -60,20 +63,25 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
     limit = read.integer("region_timeout", 60, maximum=3600)
     sweep = _sweep(read)
     named = bool(mapping or fleet_id)
-    if not named:
-        read.finish()
-    elif sweep is not None:
+    if named and sweep is not None:
         text = "cannot be combined with instance_mapping or fleet_id: sweep in a step of its own"
         read.problem("sweep", text)
+    if sweep is not None and not named and wait:
+        read.problem("wait", "is not for a sweep, which never waits: leave it out")
+    hopeless = bool(read.problems) and not named
+    if not read.text("sweep") and read.text("dry_run").lower() == "true":
+        read.problem("dry_run", "is only for a sweep: set sweep to orphans, or leave dry_run out")
+        hopeless = True  # it was asked for in so many words that nothing be ended
     before = len(read.problems)
     github = github_access(read, environ)
     usable = len(read.problems) == before
     where: tuple[str, ...] = ()
     if named or sweep is not None or says_a_region(read, environ):
         where = regions(read, environ)
-        if not where or (sweep is not None and not usable):
-            read.finish()
+        hopeless |= not where or (sweep is not None and not usable)
     check_aws(read, environ)
+    if hopeless:
+        read.finish()
     return StopOptions(
         caller=Caller.read(environ),
         github=github if usable else None,
@@ -83,20 +91,19 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
         fleet_id=fleet_id,
         sweep=sweep,
         wait=wait,
-        problems=tuple(read.problems),
+        problems=read.report(),
     )
 
 
 def _sweep(read: InputReader) -> Sweep | None:
     wanted = read.text("sweep")
     dry_run = read.boolean("dry_run", default=True)
-    min_age = read.integer("min_age_minutes", 60, minimum=0)
+    min_age = read.integer("min_age_minutes", _MIN_AGE, minimum=0)
     if wanted == "orphans":
         return Sweep(60 * min_age, dry_run)
     if wanted:
         read.problem("sweep", f"{shown(wanted)} is not 'orphans', the only thing to sweep for")
-    elif read.text("dry_run").lower() == "true":
-        # It was asked for in so many words that nothing be ended.
-        msg = "dry_run: is only for a sweep: set sweep to orphans, or leave dry_run out"
-        raise InputError(msg)
+    elif min_age != _MIN_AGE:
+        text = "is only for a sweep: set sweep to orphans, or leave it out"
+        read.problem("min_age_minutes", text)
     return None
