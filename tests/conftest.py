@@ -20,6 +20,7 @@ def world(_world: World) -> Iterator[World]:
     """GitHub and EC2 on loopback, as new; afterwards no machine is left running."""
     _world.reset()
     yield _world
+    _world.intercept(lambda application: application)
     _world.reset()
 
 

@@ -122,9 +122,10 @@ class World:
 
     def reset(self) -> None:
         """As new: no instance, runner, run, fault or call, and every label back in the pool."""
-        self.faults.clear()
         self.ec2.reset()
         self.github.reset()
+        # Only now: the calls that a fault delays go on, and have no effect any more.
+        self.faults.clear()
         self.calls.clear()
         self._furnish()
 

@@ -42,6 +42,7 @@ class State:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
+        self.age = 0  # how often it was reset: a call of before has no effect after it
         self.lock = threading.RLock()
         self.knobs = Knobs()
         self.random = random.Random(0)  # noqa: S311 - a repeatable order, not a secret
@@ -82,6 +83,7 @@ class State:
     def reset(self) -> None:
         """Forget everything but the repositories (their refs, too) and who may do what."""
         with self.lock:
+            self.age += 1
             for table in (self.runners, self.jobs, self.runs, self.variables, self.refs):
                 table.clear()
             self.commits.clear()
