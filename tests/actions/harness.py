@@ -6,9 +6,11 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Literal
 
 import boto3
@@ -21,6 +23,7 @@ from tests.actions.warm import WarmProcess, interpreter
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
+    from runner_fleet.at_once import Join
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE = 60.0  # seconds; only a hang takes as long
@@ -179,6 +182,23 @@ def aws(world: World, service: Literal["ec2"], region: str = "us-east-1") -> EC2
         aws_access_key_id="testing",
         aws_secret_access_key="testing",
     )
+
+
+@contextmanager
+def hanging(place: str) -> Iterator[Join]:
+    """A `join` for work in several places that waits for all but one; it has ended afterwards."""
+    given_up: list[Thread] = []
+
+    def join(thread: Thread, _seconds: float) -> None:
+        if thread.name == place:
+            given_up.append(thread)
+        else:
+            thread.join(DEADLINE)
+
+    yield join
+    for thread in given_up:
+        thread.join(DEADLINE)
+        assert not thread.is_alive()
 
 
 def until(condition: Callable[[], object], what: str) -> None:
