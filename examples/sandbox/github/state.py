@@ -72,9 +72,9 @@ class State:
         self.queued: dict[int, None] = {}  # job ids that wait, in order
         self.calls_under_way: dict[int, int] = {}  # runner id -> its requests being served
         self.history: list[Event] = []
-        self._forget()
+        self._count_anew()
 
-    def _forget(self) -> None:
+    def _count_anew(self) -> None:
         self.runner_ids = itertools.count(25640001)
         self.job_ids = itertools.count(12877621001)
         self.run_ids = itertools.count(4747967001)
@@ -96,9 +96,20 @@ class State:
             self.history.clear()
             self._timers.clear()
             self.knobs = Knobs()
-            self._forget()
+            self.random.seed(0)
+            self._count_anew()
             for condition in self._waiting.values():
                 condition.notify_all()
+
+    def forget(self) -> None:
+        """Forget the repositories and who may do what."""
+        with self.lock:
+            self.repositories.clear()
+            self.repository_ids.clear()
+            self.organizations.clear()
+            self.identities.clear()
+            self.apps.clear()
+            self.installations.clear()
 
     # Time -------------------------------------------------------------------------------------
 
