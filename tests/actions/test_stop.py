@@ -12,9 +12,10 @@ from runner_fleet.provisioning.stop import Stop
 from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, World
 
-from tests.actions.harness import Actions, until
+from tests.actions.harness import Actions
 from tests.actions.leftovers import launch
 from tests.actions.test_start import INPUTS, assert_nothing_left, live
+from tests.faults.gate import Gate
 
 RUNNERS = "/repos/octo-org/gpu-tests/actions/runners"
 
@@ -225,15 +226,13 @@ def test_a_region_that_does_not_exist_is_told_with_the_nearest(
 
 
 def test_a_cancelled_stop_finishes_and_says_what_it_could_not_do(
-    actions: Actions, world: World
+    actions: Actions, world: World, gate: Gate
 ) -> None:
     outputs = start(actions)
-    slow = Fault("TerminateInstances", delay=0.5)
-    world.faults.add(slow)
     world.faults.add(Fault(f"GET {RUNNERS}$", status=401))
+    gate.close_at("TerminateInstances", 0, "before")
     running = actions.begin("stop-runner", {"instance_mapping": outputs["mapping"]})
-    until(lambda: slow.times == 0, "the termination")
-    running.signal(signal.SIGINT)
+    assert gate.signal(running, signal.SIGINT)
     result = running.result()
     assert result.status == 130
     assert len(result.errors) == 1
