@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from runner_fleet.at_once import Join
 
 ROOT = Path(__file__).resolve().parents[2]
-DEADLINE = 60.0  # seconds; only a hang takes as long
+DEADLINE = 120.0  # seconds; only a hang takes as long
 
 _ERROR = re.compile(r"^::error[^:]*::(.*)$", re.MULTILINE)
 
