@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Literal
 
 import boto3
+import botocore.session
 import yaml
 from sandbox.calls import Call
 from sandbox.world import World
@@ -173,9 +175,17 @@ def parse_outputs(text: str) -> dict[str, str]:
     return outputs
 
 
+@cache
+def _session() -> boto3.Session:
+    """One for all clients, as it keeps the services' models; no test's environment reaches it."""
+    none = dict.fromkeys(("profile", "region"), (None, None, None, None))
+    files = dict.fromkeys(("config_file", "credentials_file"), (None, None, os.devnull, None))
+    return boto3.Session(botocore_session=botocore.session.Session(none | files))
+
+
 def aws(world: World, service: Literal["ec2"], region: str = "us-east-1") -> EC2Client:
     """A client of the test's own."""
-    return boto3.client(
+    return _session().client(
         service,
         endpoint_url=world.ec2_url,
         region_name=region,
