@@ -3,7 +3,7 @@
 #   make demo       a whole run on this machine: start, test, stop (SCENARIO=failing-test for another)
 #   make sandbox    the same world, kept running for act by hand
 #   make test       the tests (ARGS="-k name" for some)
-#   make test-faults   the actions killed and disturbed at every call they make (ten minutes)
+#   make test-faults   the actions killed and disturbed at every call they make (20 minutes)
 #   make lint       every check; prints nothing if there is nothing to say
 #   make bench      what it costs: start-up times and API calls
 #   make docs       put inputs, outputs and examples into the READMEs again

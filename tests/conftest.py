@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
-import boto3
 import pytest
 from sandbox.world import World
+
+
+def pytest_configure() -> None:
+    """No test sees the AWS settings of whoever runs it."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+    os.environ["AWS_CONFIG_FILE"] = os.environ["AWS_SHARED_CREDENTIALS_FILE"] = os.devnull
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +27,7 @@ def world(_world: World) -> Iterator[World]:
     """GitHub and EC2 on loopback, as new; afterwards no machine is left running."""
     _world.reset()
     yield _world
+    _world.intercept(lambda application: application)
     _world.reset()
 
 
@@ -28,6 +36,4 @@ def inside(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """The world, with this process as a step of a job in it: for code that is called directly."""
     for name, value in world.environment().items():
         monkeypatch.setenv(name, value)
-    # boto3 keeps its session, and with it the profiles of an environment of before.
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
     return world

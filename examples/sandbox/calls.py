@@ -27,16 +27,22 @@ class Call:
 
 
 class CallLog:
-    """An append-only, thread-safe list of calls."""
+    """An append-only, thread-safe list of calls.
+
+    `age` counts how often it was cleared: a call that arrived before that is not added after it.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self.clock = clock
+        self.age = 0
         self._lock = threading.Lock()
         self._calls: list[Call] = []
 
-    def add(self, call: Call) -> None:
+    def add(self, call: Call, age: int) -> None:
+        """Add a call that arrived when the log had this age."""
         with self._lock:
-            self._calls.append(call)
+            if age == self.age:
+                self._calls.append(call)
 
     def all(self, service: str | None = None) -> list[Call]:
         with self._lock:
@@ -48,4 +54,5 @@ class CallLog:
 
     def clear(self) -> None:
         with self._lock:
+            self.age += 1
             self._calls.clear()

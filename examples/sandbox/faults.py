@@ -46,6 +46,7 @@ class Faults:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._rules: list[Fault] = []
+        self._cleared = threading.Event()
 
     def add(self, fault: Fault) -> None:
         with self._lock:
@@ -57,8 +58,17 @@ class Faults:
             return [replace(rule) for rule in self._rules if rule.times != 0]
 
     def clear(self) -> None:
+        """No rule is in force any more; the calls that one delays go on at once."""
         with self._lock:
             self._rules.clear()
+            self._cleared.set()
+            self._cleared = threading.Event()
+
+    def pause(self, seconds: float) -> None:
+        """A delay: it ends when all rules are cleared, too."""
+        with self._lock:
+            cleared = self._cleared
+        cleared.wait(seconds)
 
     def take(self, operation: str, region: str = "") -> Fault | None:
         """The fault that strikes this call, if any."""

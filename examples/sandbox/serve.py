@@ -46,7 +46,7 @@ class Server:
         """Stop listening; requests under way are abandoned with the process."""
         if self._thread.is_alive():
             self._server.shutdown()
-            self._thread.join(timeout=5)
+            self._thread.join(timeout=60)
         self._server.server_close()
 
     def __enter__(self) -> Server:

@@ -121,10 +121,12 @@ class World:
         self._ec2_server.application = around(self.ec2.wsgi)
 
     def reset(self) -> None:
-        """As new: no instance, runner, run, fault or call, and every label back in the pool."""
-        self.faults.clear()
+        """As new: no instance, runner, run, fault or call, every label back in the pool, and
+        nobody known to GitHub but those it was furnished with."""
         self.ec2.reset()
-        self.github.reset()
+        self.github.forget()
+        # Only now: the calls that a fault delays go on, and have no effect any more.
+        self.faults.clear()
         self.calls.clear()
         self._furnish()
 

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from runner_fleet.errors import gathered
 
 T = TypeVar("T")
+Join = Callable[[threading.Thread, float], None]
 
 
 def begun(work: Callable[[], T]) -> Future[T]:
@@ -36,11 +37,16 @@ class Answers(Generic[T]):
     failed: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def at_once(places: Iterable[str], work: Callable[[str], T], limit: float) -> Answers[T]:
+def at_once(
+    places: Iterable[str],
+    work: Callable[[str], T],
+    limit: float,
+    join: Join = threading.Thread.join,
+) -> Answers[T]:
     """Do the work in all places; give a place up after `limit` seconds.
 
     Such a place is among the failed, and its thread is left to itself: it keeps neither the others
-    waiting nor the process from its end.
+    waiting nor the process from its end. `join` waits so long for the thread named as the place.
     """
     names = list(places)
     answers: Answers[T] = Answers()
@@ -58,12 +64,14 @@ def at_once(places: Iterable[str], work: Callable[[str], T], limit: float) -> An
             else:
                 answers.found[place] = answer
 
-    threads = [threading.Thread(target=one, args=(place,), daemon=True) for place in names]
+    threads = [
+        threading.Thread(target=one, args=(place,), name=place, daemon=True) for place in names
+    ]
     end = time.monotonic() + limit
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(max(0.0, end - time.monotonic()))
+        join(thread, max(0.0, end - time.monotonic()))
     with lock:
         for place in names:
             if place not in answers.found and place not in answers.failed:

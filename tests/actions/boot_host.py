@@ -37,7 +37,7 @@ SLEEP = shutil.which("sleep")
 # What a runner does that has no job: it listens until it is told to end.
 LISTEN = f"""mkdir -p _diag
 echo "[INFO Terminal] WRITE LINE: Listening for Jobs" >>_diag/Runner_1.log
-trap 'echo Exiting...; exit 0' INT
+trap 'echo Exiting...; touch told; exit 0' INT
 echo listening
 touch ready
 while :; do {SLEEP} 0.02; done"""
@@ -73,12 +73,16 @@ class Host:
         path.chmod(0o755)
 
     def sleep_only(self, seconds: str) -> None:
-        """Sleeps of these seconds (a pattern) are over when the runner listens; others never."""
-        ready = self.root / "home/ubuntu/actions-runner/ready"
+        """Sleeps of these seconds (a pattern) are over when the runner listens; others never.
+
+        A minute, which the runner has to end in, is over when it was told to end.
+        """
+        here = self.root / "home/ubuntu/actions-runner"
         self.command(
             "sleep",
             f"""case $1 in {seconds}) ;; *) exec {SLEEP} 3600 ;; esac
-            until [[ -e "{ready}" ]]; do {SLEEP} 0.01; done; exec {SLEEP} 0.01""",
+            file=ready; [[ $1 != 60 ]] || file=told
+            until [[ -e "{here}/$file" ]]; do {SLEEP} 0.01; done; exec {SLEEP} 0.01""",
         )
 
     def hurry(self, seconds: int) -> None:

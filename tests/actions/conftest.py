@@ -10,11 +10,21 @@ from sandbox.world import World
 
 from tests.actions.boot_host import Host
 from tests.actions.harness import Actions
+from tests.faults.gate import Gate
 
 
 @pytest.fixture
 def actions(world: World, tmp_path: Path) -> Actions:
     return Actions(world, tmp_path)
+
+
+@pytest.fixture
+def gate(world: World) -> Iterator[Gate]:
+    """In front of the world's services."""
+    made = Gate()
+    world.intercept(made.around)
+    yield made
+    made.open()
 
 
 @pytest.fixture

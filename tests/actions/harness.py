@@ -6,12 +6,16 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Literal
 
 import boto3
+import botocore.session
 import yaml
 from sandbox.calls import Call
 from sandbox.world import World
@@ -21,9 +25,10 @@ from tests.actions.warm import WarmProcess, interpreter
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
+    from runner_fleet.at_once import Join
 
 ROOT = Path(__file__).resolve().parents[2]
-DEADLINE = 60.0  # seconds; only a hang takes as long
+DEADLINE = 120.0  # seconds; only a hang takes as long
 
 _ERROR = re.compile(r"^::error[^:]*::(.*)$", re.MULTILINE)
 
@@ -170,15 +175,40 @@ def parse_outputs(text: str) -> dict[str, str]:
     return outputs
 
 
+@cache
+def _session() -> boto3.Session:
+    """One for all clients, as it keeps the services' models; no test's environment reaches it."""
+    none = dict.fromkeys(("profile", "region"), (None, None, None, None))
+    files = dict.fromkeys(("config_file", "credentials_file"), (None, None, os.devnull, None))
+    return boto3.Session(botocore_session=botocore.session.Session(none | files))
+
+
 def aws(world: World, service: Literal["ec2"], region: str = "us-east-1") -> EC2Client:
     """A client of the test's own."""
-    return boto3.client(
+    return _session().client(
         service,
         endpoint_url=world.ec2_url,
         region_name=region,
         aws_access_key_id="testing",
         aws_secret_access_key="testing",
     )
+
+
+@contextmanager
+def hanging(place: str) -> Iterator[Join]:
+    """A `join` for work in several places that waits for all but one; it has ended afterwards."""
+    given_up: list[Thread] = []
+
+    def join(thread: Thread, _seconds: float) -> None:
+        if thread.name == place:
+            given_up.append(thread)
+        else:
+            thread.join(DEADLINE)
+
+    yield join
+    for thread in given_up:
+        thread.join(DEADLINE)
+        assert not thread.is_alive()
 
 
 def until(condition: Callable[[], object], what: str) -> None:

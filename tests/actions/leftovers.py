@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import boto3
 from sandbox.world import REPOSITORY, World
+
+from tests.actions.harness import aws
 
 
 def launch(world: World, region: str = "us-east-1", zone: str = "", **tags: str) -> str:
     """An instance with tags of start-runner's, `run_id` for `runner-fleet:run-id`; its id."""
-    # A session of its own: the common one remembers the environment of its first use.
-    ec2 = boto3.Session().client(
-        "ec2",
-        endpoint_url=world.ec2_url,
-        region_name=region,
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
-    )
+    ec2 = aws(world, "ec2", region)
     image = ec2.describe_images(
         Owners=["amazon"], Filters=[{"Name": "architecture", "Values": ["x86_64"]}]
     )["Images"][0]["ImageId"]

@@ -116,6 +116,7 @@ def test_it_does_not_register_while_the_instance_shuts_down(host: Host) -> None:
 
 def test_told_to_end_it_does_not_try_to_register_again(host: Host) -> None:
     host.runner("exit 1")
+    host.sleep_only("none")
     process = host.start()
     until(lambda: "trying again in 1 s: register" in host.console, "a failure")
 

@@ -30,7 +30,7 @@ def test_without_a_job_the_instance_powers_off(host: Host) -> None:
     "job", [WORK, "echo '[INFO Terminal] WRITE LINE: Running job: test' >>_diag/Runner_1.log"]
 )
 def test_a_runner_that_has_a_job_is_left_alone(host: Host, job: str) -> None:
-    host.runner(run=LISTEN.replace("touch ready", f"{job}; touch ready; {SLEEP} 1; exit 0"))
+    host.runner(run=LISTEN.replace("touch ready", f"{job}; touch told ready; {SLEEP} 1; exit 0"))
     host.sleep_only("420 | 60")
 
     console = host.run(idle_timeout=7)
@@ -42,7 +42,7 @@ def test_a_runner_that_has_a_job_is_left_alone(host: Host, job: str) -> None:
 
 def test_a_job_that_comes_in_the_very_moment_is_served_to_its_end(host: Host) -> None:
     late = f"trap '{WORK}; {SLEEP} 1; echo done; exit 0' INT"
-    host.runner(run=LISTEN.replace("trap 'echo Exiting...; exit 0' INT", late))
+    host.runner(run=LISTEN.replace("trap 'echo Exiting...; touch told; exit 0' INT", late))
     host.sleep_only("420")
 
     console = host.run(idle_timeout=7)
@@ -72,7 +72,7 @@ def test_no_idle_timeout_means_none(host: Host) -> None:
 def test_the_last_minute_of_the_lifetime_is_the_runner_s_to_end(host: Host) -> None:
     host.runner(run=LISTEN.replace("touch ready", f"{WORK}; touch ready"))
     # 90 minutes, less the last and what passed since the start
-    host.sleep_only("53[0-9][0-9]")
+    host.sleep_only("5[0-3][0-9][0-9]")
 
     console = host.run()
 

@@ -101,7 +101,7 @@ def test_a_registration_that_cannot_be_removed_does_not_end_a_fleet_that_is_larg
 def test_a_start_killed_between_registration_and_launch_is_cleaned_up_by_its_id(
     actions: Actions, world: World
 ) -> None:
-    world.faults.add(Fault("RunInstances", delay=30))
+    world.faults.add(Fault("RunInstances", delay=600))
     running = actions.begin("start-runner", THREE)
     until(lambda: len(world.github.runners()) == 3, "three registrations")
     running.signal(signal.SIGKILL)

@@ -10,33 +10,42 @@ from sandbox.world import World
 
 from tests.actions.harness import aws
 from tests.faults.calls import name_of, pattern_of
-from tests.faults.points import Point
+from tests.faults.points import KINDS, SIGNALS, Point, points
+from tests.faults.rows import ROWS
 from tests.faults.strike import Campaign
 
 SAMPLE = [
-    Point("start", "SIGKILL", "before", "RunInstances", 1),
-    Point("start", "SIGKILL", "after", "RunInstances", 1),
-    Point("start", "SIGINT", "before", "RunInstances", 1),
-    Point("start", "SIGTERM", "after", "GET runners", 1),
-    Point("start", "dropped replies for good", "", "RunInstances", 1),
-    Point("start-unheard", "SIGKILL", "after", "RunInstances", 1),
-    Point("failing-start", "SIGKILL", "before", "TerminateInstances", 1),
-    Point("stop", "SIGKILL", "after", "TerminateInstances", 1),
-    Point("stop", "SIGINT", "before", "DELETE runners/{id}", 2),
-    Point("stop", "not known yet", "", "TerminateInstances", 1),
-    Point("stop-by-id", "stale list", "", "DescribeInstances", 1),
-    Point("sweep", "SIGKILL", "before", "TerminateInstances", 1),
-    Point("sweep", "404", "", "GET runs/{id}", 2),
+    "start SIGKILL before RunInstances 1",
+    "start SIGKILL after RunInstances 1",
+    "start SIGINT before RunInstances 1",
+    "start SIGTERM after GET runners 1",
+    "start dropped replies for good at RunInstances 1",
+    "start-unheard SIGKILL after RunInstances 1",
+    "failing-start SIGKILL before TerminateInstances 1",
+    "stop SIGKILL after TerminateInstances 1",
+    "stop SIGINT before DELETE runners/{id} 2",
+    "stop not known yet at TerminateInstances 1",
+    "stop-by-id stale list at DescribeInstances 1",
+    "sweep SIGKILL before TerminateInstances 1",
+    "sweep 404 at GET runs/{id} 2",
 ]
+"""As `make test-faults ARGS=…` takes them, too."""
 
 
-@pytest.mark.parametrize("point", SAMPLE, ids=str)
+@pytest.mark.parametrize("name", SAMPLE)
 def test_whatever_strikes_nothing_is_left_and_no_sibling_is_harmed(
-    world: World, tmp_path: Path, point: Point
+    world: World, tmp_path: Path, name: str
 ) -> None:
-    outcome = Campaign(world, aws(world, "ec2"), tmp_path).strike(point)
+    outcome = Campaign(world, aws(world, "ec2"), tmp_path).strike(Point.named(name))
     assert outcome.reached
     assert outcome.lost == [], "\n".join(outcome.logs)
+
+
+def test_every_point_of_the_campaign_is_known_by_its_name() -> None:
+    calls = ["GET runners", "DELETE runners/{id}", "RunInstances", "TerminateInstances"]
+    made = [point for row in ROWS for point in points(row.name, calls)]
+    assert [Point.named(str(point)) for point in made] == made
+    assert {point.what for point in made} >= {*SIGNALS, *(kind.name for kind in KINDS)}
 
 
 def test_what_is_left_or_harmed_is_noticed(world: World, tmp_path: Path) -> None:

@@ -44,12 +44,10 @@ def search(world: World, run_id: str, monkeypatch: pytest.MonkeyPatch, token: st
 
 
 def test_a_killed_start_without_outputs_is_cleaned_up_and_its_sibling_lives(
-    actions: Actions, world: World
+    actions: Actions, world: World, gate: Gate
 ) -> None:
     run_id = workflow_run(world, *JOBS)
     env = {"GITHUB_RUN_ID": run_id, "RUNNER_NAME": "GitHub Actions 1"}
-    gate = Gate()
-    world.intercept(gate.around)
     gate.close_at("RunInstances", 0, "after")
     running = actions.begin("start-runner", INPUTS | {"instance_count": "2"}, env)
     assert gate.signal(running, signal.SIGKILL)

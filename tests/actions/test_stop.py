@@ -12,9 +12,10 @@ from runner_fleet.provisioning.stop import Stop
 from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, World
 
-from tests.actions.harness import Actions, until
+from tests.actions.harness import Actions
 from tests.actions.leftovers import launch
 from tests.actions.test_start import INPUTS, assert_nothing_left, live
+from tests.faults.gate import Gate
 
 RUNNERS = "/repos/octo-org/gpu-tests/actions/runners"
 
@@ -27,6 +28,8 @@ def start(actions: Actions, count: int = 1) -> dict[str, str]:
 
 def test_stop_takes_back_what_the_mapping_names(actions: Actions, world: World) -> None:
     outputs = start(actions, 3)
+    # Of runners that are online, as they are for a moment after the end, one look is enough.
+    world.faults.add(Fault("DELETE /_runner/session", delay=600, times=None))
     world.calls.clear()
     result = actions.run("stop-runner", {"instance_mapping": outputs["mapping"]})
     assert result.status == 0, result.log
@@ -225,15 +228,13 @@ def test_a_region_that_does_not_exist_is_told_with_the_nearest(
 
 
 def test_a_cancelled_stop_finishes_and_says_what_it_could_not_do(
-    actions: Actions, world: World
+    actions: Actions, world: World, gate: Gate
 ) -> None:
     outputs = start(actions)
-    slow = Fault("TerminateInstances", delay=0.5)
-    world.faults.add(slow)
     world.faults.add(Fault(f"GET {RUNNERS}$", status=401))
+    gate.close_at("TerminateInstances", 0, "before")
     running = actions.begin("stop-runner", {"instance_mapping": outputs["mapping"]})
-    until(lambda: slow.times == 0, "the termination")
-    running.signal(signal.SIGINT)
+    assert gate.signal(running, signal.SIGINT)
     result = running.result()
     assert result.status == 130
     assert len(result.errors) == 1

@@ -100,7 +100,7 @@ def test_a_start_that_is_cancelled_while_it_reads_a_console_is_taken_back(
     actions: Actions, world: World
 ) -> None:
     world.ec2.rules.boot(never=True)
-    world.faults.add(Fault("GetConsoleOutput", delay=20))
+    world.faults.add(Fault("GetConsoleOutput", delay=600))
     running = actions.begin("start-runner", INPUTS | {"gh_timeout": "1"})
     until(lambda: not world.faults.all(), "the console is read")
     running.signal(signal.SIGTERM)

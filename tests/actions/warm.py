@@ -19,7 +19,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -136,6 +136,7 @@ def serve(connection: socket.socket) -> None:
         if connection.fileno() in ready:
             request, descriptors, _, _ = socket.recv_fds(connection, _LONGEST, 2)
             if not request:
+                _end(statuses)
                 return
             output, status = descriptors
             pid = os.fork()
@@ -153,6 +154,13 @@ def _reap(statuses: dict[int, int]) -> None:
             del statuses[pid]
             os.write(status, str(os.waitstatus_to_exitcode(code)).encode())
             os.close(status)
+
+
+def _end(pids: Iterable[int]) -> None:
+    """End what still runs: nobody is there to read what it says."""
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 def _become(request: Mapping[str, str | dict[str, str]], output: int) -> NoReturn:

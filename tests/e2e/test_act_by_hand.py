@@ -36,7 +36,7 @@ def sandbox(checkout: Path) -> Iterator[subprocess.Popen[str]]:
         yield process
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
 
 def start(checkout: Path) -> subprocess.Popen[str]:
@@ -69,7 +69,7 @@ def act(
         },
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 
@@ -111,7 +111,7 @@ def test_without_the_sandbox_act_does_not_find_the_actions(checkout: Path, tmp_p
 
 def test_ctrl_c_ends_it_and_leaves_nothing(checkout: Path, sandbox: subprocess.Popen[str]) -> None:
     sandbox.send_signal(signal.SIGINT)
-    output, _ = sandbox.communicate(timeout=30)
+    output, _ = sandbox.communicate(timeout=120)
     assert sandbox.returncode == 0, output
     place = checkout / ".cache" / "sandbox"
     assert [path.name for path in place.iterdir()] == ["lock"]
@@ -121,6 +121,6 @@ def test_ctrl_c_ends_it_and_leaves_nothing(checkout: Path, sandbox: subprocess.P
 @pytest.mark.usefixtures("sandbox")
 def test_a_second_sandbox_in_the_same_checkout_is_refused(checkout: Path) -> None:
     with start(checkout) as second:
-        output, _ = second.communicate(timeout=30)
+        output, _ = second.communicate(timeout=120)
     assert second.returncode == 1
     assert "already" in output

@@ -16,7 +16,7 @@ def test_the_calls_of_a_start_and_a_stop_are_counted_for_each_number_of_runners(
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -17,7 +17,7 @@ from sandbox.actions_environment import CACHE
 
 from tests.e2e.checkout import copy_checkout
 
-PATIENCE = 120  # seconds, for a machine with much else to do
+PATIENCE = 300  # seconds, for a machine with much else to do
 
 
 @dataclass(frozen=True)

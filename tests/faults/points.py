@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -78,6 +79,12 @@ KINDS = [
 ]
 
 
+_NAME = re.compile(
+    r"(?P<row>\S+) ((?P<signal>SIG\w+) (?P<moment>before|after)|(?P<fault>.+) at)"
+    r" (?P<call>.+) (?P<number>\d+)"
+)
+
+
 @dataclass(frozen=True)
 class Point:
     """One run: `what` strikes the action of a row at a call, the `number`th of that name (from 1).
@@ -92,8 +99,15 @@ class Point:
     number: int
 
     def __str__(self) -> str:
-        moment = f" {self.moment}" if self.moment else " at"
-        return f"{self.row} {self.what}{moment} {self.call} {self.number}"
+        return f"{self.row} {self.what} {self.moment or 'at'} {self.call} {self.number}"
+
+    @classmethod
+    def named(cls, name: str) -> Point:
+        """The point of that name, as `str` makes it."""
+        found = _NAME.fullmatch(name)
+        assert found is not None, name
+        what, moment = found["signal"] or found["fault"], found["moment"] or ""
+        return cls(found["row"], what, moment, found["call"], int(found["number"]))
 
 
 def points(row: str, calls: Iterable[str]) -> Iterator[Point]:

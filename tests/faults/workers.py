@@ -1,20 +1,26 @@
-"""Points run side by side: a process with a world of its own for each worker."""
+"""Points run side by side: a process with a world of its own for each worker.
+
+However the process ends that made them, be it by SIGKILL, they end with it.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import tempfile
+import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.util import Finalize
 from pathlib import Path
 
 from sandbox.world import World
 
 from tests.actions.harness import aws
+from tests.actions.warm import interpreter
 from tests.faults.calls import made
 from tests.faults.points import Point
 from tests.faults.rows import ROWS
@@ -62,6 +68,22 @@ def _furnish(directory: str) -> None:
     world.__enter__()
     Finalize(world, world.close, exitpriority=10)
     _here.append((Campaign(world, aws(world, "ec2"), place), world))
+    threading.Thread(target=_end_with_parent, args=(world, place), daemon=True).start()
+
+
+def _end_with_parent(world: World, place: Path) -> None:
+    """Nobody waits for a point any more, and nobody else removes what this worker has made."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    try:
+        interpreter().close()
+        world.close()
+        shutil.rmtree(place, ignore_errors=True)
+        with suppress(OSError):  # other workers' places are in it still
+            place.parent.rmdir()
+    finally:
+        os._exit(1)
 
 
 def _record(name: str) -> list[str]:

@@ -21,7 +21,7 @@ import pytest
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PYTHON = os.path.realpath(sys.executable)
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 HELLO = """\
 def main():
     print('hello from', __file__)

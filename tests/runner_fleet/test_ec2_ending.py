@@ -70,7 +70,7 @@ def as_user_of_repository(world: World, monkeypatch: pytest.MonkeyPatch) -> None
             },
         },
     ]
-    iam = boto3.client("iam", endpoint_url=world.ec2_url, region_name="us-east-1")
+    iam = boto3.Session().client("iam", endpoint_url=world.ec2_url, region_name="us-east-1")
     iam.create_user(UserName="stopper")
     policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
     iam.put_user_policy(UserName="stopper", PolicyName="policy", PolicyDocument=policy)

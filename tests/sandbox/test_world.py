@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sandbox import world as module
@@ -23,6 +24,16 @@ def two_labels(tmp_path: Path) -> Iterator[World]:
         yield made
 
 
+def asked(world: World, path: str, token: str = "") -> Any:
+    """What GitHub answers."""
+    connection = HTTPConnection(world.github.url.removeprefix("http://"), timeout=60)
+    known = {"Authorization": f"Bearer {token}"} if token else {}
+    connection.request("GET", path, headers={"User-Agent": "tests"} | known)
+    answer = json.load(connection.getresponse())
+    connection.close()
+    return answer
+
+
 def pool(world: World) -> set[str]:
     return {path.name for path in world.label_pool.iterdir()}
 
@@ -35,6 +46,15 @@ def test_a_reset_fills_the_pool_again(world: World) -> None:
     (world.label_pool / rc.labels()[0]).unlink()
     world.reset()
     assert pool(world) == set(rc.labels())
+
+
+def test_after_a_reset_github_knows_only_whom_it_knew_at_first(world: World) -> None:
+    world.github.add_repository("octo-org/other")
+    world.github.add_token("a-token", repos={REPOSITORY: "admin"})
+    world.reset()
+    assert asked(world, "/_sandbox/state")["repositories"] == [REPOSITORY]
+    assert asked(world, "/user", "a-token")["message"] == "Bad credentials"
+    assert asked(world, f"/repos/{REPOSITORY}", module.TOKEN)["full_name"] == REPOSITORY
 
 
 def test_a_drawn_label_stays_drawn_while_its_runner_is_registered(two_labels: World) -> None:
@@ -132,7 +152,4 @@ def test_the_region_is_the_one_of_acts_variables_file() -> None:
 
 
 def test_instances_can_be_seen_at_githubs_address(world: World) -> None:
-    connection = HTTPConnection(world.github.url.removeprefix("http://"), timeout=30)
-    connection.request("GET", "/_sandbox/instances")
-    assert json.load(connection.getresponse()) == []
-    connection.close()
+    assert asked(world, "/_sandbox/instances") == []

@@ -46,7 +46,7 @@ def _names(environment: bytes, name: bytes, real: Path) -> bool:
     return any(Path(os.fsdecode(path)).resolve() == real for path in above)
 
 
-def end_living_in(directory: Path, patience: float = 5.0) -> list[int]:
+def end_living_in(directory: Path, patience: float = 60.0) -> list[int]:
     """Kill every such process and wait until none is left; returns those that had to be killed.
 
     Raises RuntimeError when one outlives `patience` seconds.

@@ -128,7 +128,7 @@ class Act:
         self._process.kill()
         self._process.wait()
         processes.end_living_in(self._home)
-        self._reader.join(timeout=3)
+        self._reader.join(timeout=60)
         if self._process.stdout is not None:
             self._process.stdout.close()
 

@@ -30,7 +30,7 @@ WORKFLOW = ROOT / "examples" / "workflows" / "matrix-test.yaml"
 ACT_CRASHED = 2
 
 # How long what has been stopped may take to be gone (seconds).
-_PATIENCE = 20.0
+_PATIENCE = 60.0
 
 
 @dataclass(frozen=True)

@@ -147,10 +147,10 @@ class Ec2:
 
     def reset(self) -> None:
         """Everything as at the beginning: no instances, machines, rules, history."""
-        self._lifecycle.reset()
-        self.rules.clear()
-        self.wsgi.forget()
-        backend.reset()
+        with self.wsgi.shut():
+            self._lifecycle.reset()
+            self.rules.clear()
+            backend.reset()
 
     def close(self) -> None:
         """End every process of every machine, and forget all."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sandbox.calls import Call, CallLog
 from sandbox.ec2 import backend, formation, permissions, templates, wire
 from sandbox.ec2.describing import Describing
+from sandbox.ec2.door import Door
 from sandbox.ec2.ending import Ending
 from sandbox.ec2.errors import Ec2Error, code_of
 from sandbox.ec2.launching import Launching
@@ -32,7 +34,7 @@ class Front:
         self._launching = Launching(lifecycle, rules, log)
         self._describing = Describing(lifecycle, log)
         self._pricing = Pricing(rules)
-        self._age = 0  # how often all was forgotten
+        self._door = Door()
         ending = Ending(lifecycle)
         self._operations: dict[str, Callable[[Request], Reply]] = {
             "RunInstances": self._launching.run_instances,
@@ -48,20 +50,22 @@ class Front:
             "StartInstances": ending.start,
         }
 
-    def forget(self) -> None:
-        """Forget the client tokens, and the calls that a fault still delays."""
-        self._launching.forget()
-        self._age += 1
+    @contextmanager
+    def shut(self) -> Iterator[None]:
+        """For a reset: no call is under way, and those that a fault still delays are refused."""
+        with self._door.shut():
+            self._launching.forget()
+            yield
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         began, arrived = time.monotonic(), self._log.clock()
+        age, log_age, status = self._door.age, self._log.age, 0
         request = wire.read(environ)
-        age, status = self._age, 0
         try:
-            reply = self._reply(request)
+            reply = self._reply(request, age)
             status = reply.status if reply else 0
         finally:  # the log has the call before the caller has the reply
-            if request.operation and age == self._age:
+            if request.operation:
                 query = str(environ.get("QUERY_STRING", ""))
                 client = str(environ.get("HTTP_USER_AGENT", ""))
                 seconds = time.monotonic() - began
@@ -76,21 +80,26 @@ class Front:
                         query,
                         client,
                         fields,
-                    )
+                    ),
+                    log_age,
                 )
         if reply is None:
             wire.hang_up(environ)
         return wire.send(reply, start_response)
 
-    def _reply(self, request: Request) -> Reply | None:
+    def _reply(self, request: Request, age: int) -> Reply | None:
         """The reply; None: the connection is closed without one."""
         operation, region = request.operation, request.region
         fault = self._faults.take(operation, region) if operation else None
-        age = self._age
         if fault and fault.delay:
-            time.sleep(fault.delay)
-        if age != self._age:
-            return None  # whoever asked belongs to the past
+            self._faults.pause(fault.delay)
+        with self._door.inside(age) as admitted:
+            if not admitted:  # an error after which nobody asks again
+                return wire.error(request.service, "RequestExpired", "The sandbox was reset.", 400)
+            return self._struck(request, fault)
+
+    def _struck(self, request: Request, fault: Fault | None) -> Reply | None:
+        """The reply, with the fault that strikes this call if there is one."""
         if request.region and request.region not in backend.regions():
             return None  # there is no such host
         if fault is None:

@@ -80,8 +80,9 @@ class Lifecycle:
             )
 
     def _die(self, record: Record) -> None:
-        if self._is_known(record):
-            self.terminate([record.model.id], record.boot.reason, grace=0)
+        with self.lock:
+            if self._is_known(record):
+                self.terminate([record.model.id], record.boot.reason, grace=0)
 
     # Ending
 
@@ -150,7 +151,7 @@ class Lifecycle:
 
     def _terminated(self, record: Record, reason: str) -> None:
         with self.lock:
-            if record.state == "terminated":
+            if record.state == "terminated" or not self._is_known(record):
                 return
             record.model.terminate()  # its volumes and interfaces
             self._state(record, "terminated")
@@ -160,7 +161,7 @@ class Lifecycle:
 
     def _stopped(self, record: Record, reason: str) -> None:
         with self.lock:
-            if record.state != "stopping":
+            if record.state != "stopping" or not self._is_known(record):
                 return
             record.model.stop()
             self._state(record, "stopped")
@@ -195,22 +196,25 @@ class Lifecycle:
         record = self.records[instance_id]
 
         def start() -> None:
-            if record.state == "running" and record.machine is not None:
-                record.machine.run(arguments)
+            with self.lock:
+                known = record.state == "running" and self._is_known(record)
+                if known and record.machine is not None:
+                    record.machine.run(arguments)
 
         self._later(after, instance_id, f"later/{time.monotonic_ns()}", start)
 
     def _switch_off(self, record: Record, reboot: bool) -> None:
-        if record.state != "running" or not self._is_known(record):
-            return
         reason = "Client.InstanceInitiatedShutdown"
-        if reboot:
-            self._tell("rebooted", record)
-            self._end([record], machines.GRACE, lambda _: None)
-        elif record.shutdown_behaviour == "terminate":
-            self.terminate([record.model.id], reason)
-        else:
-            self.stop([record.model.id], reason)
+        with self.lock:
+            if record.state != "running" or not self._is_known(record):
+                return
+            if reboot:
+                self._tell("rebooted", record)
+                self._end([record], machines.GRACE, lambda _: None)
+            elif record.shutdown_behaviour == "terminate":
+                self.terminate([record.model.id], reason)
+            else:
+                self.stop([record.model.id], reason)
 
     # Housekeeping
 
@@ -228,7 +232,7 @@ class Lifecycle:
         with self.lock:
             return [i for i, record in self.records.items() if record.region == region]
 
-    def settle(self, seconds: float = 10) -> None:
+    def settle(self, seconds: float = 60) -> None:
         """Wait until the processes of ended machines are gone."""
         with self.lock:
             under_way = list(self._under_way)
@@ -245,6 +249,7 @@ class Lifecycle:
         booted = [record.machine for record in gone if record.machine]
         machines.end(booted, grace=0)
         self.settle()
+        self.timers.cancel("")  # what the ends under way have begun
         if booted:
             self._in_the_background("ec2-remove", lambda: machines.remove(booted))
 

@@ -23,7 +23,7 @@ from sandbox.ec2.user_data import UserData
 STAND_INS = Path(__file__).parent / "machine" / "bin"
 # What a minimal Ubuntu server has, as far as scripts use it. python3 is added.
 HOST_COMMANDS = Path(__file__).parent / "machine" / "host-commands.txt"
-GRACE = 2.0  # seconds from SIGTERM to SIGKILL; a real shutdown leaves up to 90
+GRACE = 20.0  # seconds from SIGTERM to SIGKILL; a real shutdown leaves up to 90
 _CONSOLE = "var/log/cloud-init-output.log"
 # Whatever the one script makes of it, the next is run.
 _ALL = 'for script in "$0" "$@"; do eval "$script"; done'

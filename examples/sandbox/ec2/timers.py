@@ -63,7 +63,7 @@ class Timers:
             self._entries = []
             self._condition.notify()
         if threading.current_thread() is not self._thread:
-            self._thread.join(timeout=5)
+            self._thread.join(timeout=60)
 
     def _next(self) -> Callable[[], None] | None:
         with self._condition:

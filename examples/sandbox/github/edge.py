@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ENTERPRISE_SERVER_PREFIX = "/api/v3"
 STALE_SECONDS = "sandbox.stale_seconds"
+AGE = "sandbox.age"
 PREFIX = "sandbox.prefix"
 SIMULATOR = "sandbox.simulator"
 
@@ -34,18 +35,14 @@ Reply = tuple[int, list[tuple[str, str]], bytes]
 class Edge:
     """WSGI middleware in front of the API. It also sees what the API never answers to."""
 
-    def __init__(
-        self,
-        application: WSGIApplication,
-        simulator: Simulator,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, application: WSGIApplication, simulator: Simulator) -> None:
         self._application = application
         self._simulator = simulator
-        self.sleep = sleep
+        self.sleep: Callable[[float], None] = simulator.faults.pause
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        environ[SIMULATOR] = self._simulator
+        environ[SIMULATOR], environ[AGE] = self._simulator, self._simulator.state.age
+        log_age = self._simulator.log.age
         asked = environ.get("PATH_INFO", "")
         path = self._route(environ, asked)
         if path.startswith(_UNLOGGED):
@@ -70,7 +67,8 @@ class Edge:
                 query=environ.get("QUERY_STRING", ""),
                 client=environ.get("HTTP_USER_AGENT", ""),
                 fields={"path": asked},
-            )
+            ),
+            log_age,
         )
         if sent is None:
             _hang_up(environ)

@@ -60,6 +60,12 @@ class Simulator:
         self.limits.reset()
         self.faults.clear()
 
+    def forget(self) -> None:
+        """As new, but for archives: there is no repository, and nobody may do anything."""
+        with self.state.lock:
+            self.state.forget()
+            self.reset()
+
     # Who and where ----------------------------------------------------------------------------
 
     def add_repository(

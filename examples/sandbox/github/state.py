@@ -42,6 +42,7 @@ class State:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
+        self.age = 0  # how often it was reset: a call of before has no effect after it
         self.lock = threading.RLock()
         self.knobs = Knobs()
         self.random = random.Random(0)  # noqa: S311 - a repeatable order, not a secret
@@ -71,9 +72,9 @@ class State:
         self.queued: dict[int, None] = {}  # job ids that wait, in order
         self.calls_under_way: dict[int, int] = {}  # runner id -> its requests being served
         self.history: list[Event] = []
-        self._forget()
+        self._count_anew()
 
-    def _forget(self) -> None:
+    def _count_anew(self) -> None:
         self.runner_ids = itertools.count(25640001)
         self.job_ids = itertools.count(12877621001)
         self.run_ids = itertools.count(4747967001)
@@ -82,6 +83,7 @@ class State:
     def reset(self) -> None:
         """Forget everything but the repositories (their refs, too) and who may do what."""
         with self.lock:
+            self.age += 1
             for table in (self.runners, self.jobs, self.runs, self.variables, self.refs):
                 table.clear()
             self.commits.clear()
@@ -94,9 +96,20 @@ class State:
             self.history.clear()
             self._timers.clear()
             self.knobs = Knobs()
-            self._forget()
+            self.random.seed(0)
+            self._count_anew()
             for condition in self._waiting.values():
                 condition.notify_all()
+
+    def forget(self) -> None:
+        """Forget the repositories and who may do what."""
+        with self.lock:
+            self.repositories.clear()
+            self.repository_ids.clear()
+            self.organizations.clear()
+            self.identities.clear()
+            self.apps.clear()
+            self.installations.clear()
 
     # Time -------------------------------------------------------------------------------------
 

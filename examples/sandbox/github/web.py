@@ -103,6 +103,9 @@ class Web:
     def _locked(self, view: View) -> View:
         def locked(**arguments: Any) -> Response:
             with self.state.transaction():
+                if request.environ[edge.AGE] != self.state.age:
+                    msg = "The sandbox was reset."
+                    raise ApiError(410, msg)
                 return view(**arguments)
 
         return locked

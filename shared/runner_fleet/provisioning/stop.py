@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from runner_fleet.at_once import at_once
+from runner_fleet.at_once import Join, at_once
 from runner_fleet.ec2 import Ec2
 from runner_fleet.errors import gathered
 from runner_fleet.github import GitHub
@@ -47,6 +48,7 @@ class Stop:
     hurried: Callable[[], bool] = lambda: False  # GitHub leaves a cancelled step 10 s
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
+    join: Join = threading.Thread.join
 
     def take_back(self) -> Taken:
         """Everything taken back that can be; what could not is in `problems`."""
@@ -98,7 +100,10 @@ class Stop:
             taken.add(one)
             return {region} if one.problems else set()
         answers = at_once(
-            regions, lambda region: self._end(region, before), self.options.region_timeout
+            regions,
+            lambda region: self._end(region, before),
+            self.options.region_timeout,
+            self.join,
         )
         for region, one in answers.found.items():
             one.problems = [f"{region}: {line}" for line in one.problems]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from runner_fleet import github_runs
-from runner_fleet.at_once import at_once
+from runner_fleet.at_once import Join, at_once
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance
 from runner_fleet.errors import gathered
@@ -54,6 +55,7 @@ class Sweeper:
     partial: bool = False  # not all regions that were asked for can be looked at
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
+    join: Join = threading.Thread.join
 
     def run(self) -> Swept:
         """Look in all places, judge, and unless it is a dry run, end what is an orphan."""
@@ -93,7 +95,7 @@ class Sweeper:
             others = [key for key in ids if key not in tagged]
             return tagged, ec2.instances(others)
 
-        answers = at_once(self.ec2, look, self.region_timeout)
+        answers = at_once(self.ec2, look, self.region_timeout, self.join)
         for region, lines in answers.failed.items():
             swept.problems += [f"{region}: {line}" for line in lines]
         everything: dict[str, Instance] = {}
@@ -224,7 +226,7 @@ class Sweeper:
             end_instances(ids, self.ec2[region], here, self.sleep)
             return here
 
-        answers = at_once(regions, end, self.region_timeout)
+        answers = at_once(regions, end, self.region_timeout, self.join)
         for region, lines in answers.failed.items():
             swept.problems += [f"{region}: {line}" for line in lines]
         for region, here in answers.found.items():

@@ -75,7 +75,7 @@ class Cloud:
         reply = self.client.describe_instances(InstanceIds=[instance_id])
         return reply["Reservations"][0]["Instances"][0]
 
-    def until(self, condition: Callable[[], Any], seconds: float = 10) -> None:
+    def until(self, condition: Callable[[], Any], seconds: float = 60) -> None:
         """Wait until something is so, or fail."""
         deadline = time.monotonic() + seconds
         while not condition():
@@ -106,7 +106,7 @@ def _session() -> Any:
 
 
 def _client(service: str, region: str, url: str, **keys: str) -> Any:
-    config = Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=20)
+    config = Config(retries={"total_max_attempts": 1}, connect_timeout=60, read_timeout=60)
     return _session().client(
         service,
         region_name=region,
@@ -137,6 +137,7 @@ def cloud(_cloud: Cloud) -> Iterator[Cloud]:
     _cloud.ec2.reset()
     _cloud.ec2.log.clear()
     _cloud.ec2.faults.clear()
+    _cloud.clock.added = 0.0
 
 
 @pytest.fixture

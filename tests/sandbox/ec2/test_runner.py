@@ -36,7 +36,7 @@ class Scene:
     def api(self, method: str, path: str, body: object = None) -> Any:
         headers = {"Authorization": "Bearer admin", "User-Agent": "test"}
         with requests.request(
-            method, self.url + path, headers=headers, json=body, timeout=10
+            method, self.url + path, headers=headers, json=body, timeout=60
         ) as reply:
             assert reply.ok, reply.text
             return reply.json()

@@ -50,7 +50,7 @@ class Site:
             case "/moved":
                 return Response("", 302, {"Location": "/file"})
             case "/slow":
-                self.release.wait(20)
+                self.release.wait(60)
                 return Response("late")
             case "/echo":
                 return Response(request.headers.get("X-Word", "") + request.get_data(as_text=True))

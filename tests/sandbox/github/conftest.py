@@ -102,10 +102,10 @@ def served(github: Simulator, _server: Server) -> Simulator:
 
 @pytest.fixture(scope="session")
 def eventually() -> Callable[[Callable[[], object]], None]:
-    """Wait, at most 20 seconds, until the condition holds."""
+    """Wait, at most a minute, until the condition holds."""
 
     def wait(condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not condition():
             assert time.monotonic() < deadline, "it never came about"
             time.sleep(0.005)

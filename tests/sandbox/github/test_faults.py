@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from http.client import RemoteDisconnected
 from typing import TYPE_CHECKING
 
@@ -90,6 +92,21 @@ def test_a_delay_alone_changes_nothing_else(github: Simulator, api: Api) -> None
     assert slept == [2.5]
 
 
+def test_a_call_that_is_delayed_until_a_reset_has_no_effect_and_is_not_logged(
+    github: Simulator, api: Api, eventually: Callable[[Callable[[], object]], None]
+) -> None:
+    slow = Fault(TOKEN, delay=600)
+    github.faults.add(slow)
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(api.post, f"{api.repo}/actions/runners/registration-token")
+        eventually(lambda: slow.times == 0)
+        github.log.clear()
+        github.reset()
+        assert late.result(60).status_code == 410
+    assert github.state.scope_tokens == {}
+    assert github.log.all() == []
+
+
 def test_stale_lists_what_was(github: Simulator, api: Api, clock: VirtualClock) -> None:
     first = github.add_runner(REPO, "first", status="offline")
     clock.advance(10)
@@ -143,7 +160,7 @@ def test_a_dropped_connection_comes_after_the_write(served: Simulator) -> None:
         headers={"Authorization": "Bearer admin"},
     )
     with pytest.raises((RemoteDisconnected, ConnectionResetError)):
-        urllib.request.urlopen(request, timeout=5)  # noqa: S310
+        urllib.request.urlopen(request, timeout=60)  # noqa: S310
     assert len(served.state.scope_tokens) == 1
     assert served.log.all()[-1].status == 0
 

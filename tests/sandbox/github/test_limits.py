@@ -99,14 +99,14 @@ class TestSecondary:
 
         def hold(_: float) -> None:
             held.set()
-            go_on.wait(5)
+            go_on.wait(60)
 
         github.wsgi.sleep = hold
         github.faults.add(Fault(r"GET /user", delay=1))
         slow = threading.Thread(target=api.get, args=("/user",))
         slow.start()
-        assert held.wait(5)
+        assert held.wait(60)
         assert api.get(api.repo).status_code == 403
         go_on.set()
-        slow.join(5)
+        slow.join(60)
         assert api.get(api.repo).status_code == 200

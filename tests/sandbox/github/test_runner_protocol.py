@@ -33,7 +33,7 @@ class Process:
             headers={"Authorization": f"Bearer {self.credential}"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=30) as reply:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=120) as reply:  # noqa: S310
                 text, status = reply.read(), reply.status
         except urllib.error.HTTPError as error:
             text, status = error.read(), error.code
@@ -178,12 +178,12 @@ class TestSession:
         eventually: Callable[[Callable[[], object]], None],
     ) -> None:
         with ThreadPoolExecutor(1) as pool:
-            poll = pool.submit(online, "GET", "/message?wait=20")
+            poll = pool.submit(online, "GET", "/message?wait=60")
             eventually(lambda: sum(served.state.calls_under_way.values()))
             clock.advance(1000)
             assert served.runners()[0].status == "online"
             served.queue_job(REPO, None, "test", ["gpu"])
-            assert poll.result(15)[0] == 200
+            assert poll.result(60)[0] == 200
 
 
 class TestMessages:
@@ -194,10 +194,10 @@ class TestMessages:
         eventually: Callable[[Callable[[], object]], None],
     ) -> None:
         with ThreadPoolExecutor(1) as pool:
-            poll = pool.submit(online, "GET", "/message?wait=20")
+            poll = pool.submit(online, "GET", "/message?wait=60")
             eventually(lambda: sum(served.state.calls_under_way.values()))
             job = served.queue_job(REPO, None, "test", ["gpu"])
-            status, answer = poll.result(15)
+            status, answer = poll.result(60)
         assert status == 200
         assert answer["job"] == {
             "id": job.id,
@@ -219,10 +219,10 @@ class TestMessages:
         eventually: Callable[[Callable[[], object]], None],
     ) -> None:
         with ThreadPoolExecutor(1) as pool:
-            poll = pool.submit(online, "GET", "/message?wait=20")
+            poll = pool.submit(online, "GET", "/message?wait=60")
             eventually(lambda: sum(served.state.calls_under_way.values()))
             served.remove_runner(served.runners()[0].id)
-            status, answer = poll.result(15)
+            status, answer = poll.result(60)
         assert status == 401
         assert answer["message"].startswith("The runner registration has been deleted")
 
@@ -255,10 +255,10 @@ class TestJobs:
         path = f"/jobs/{job.id}"
         online("POST", f"{path}/acquire")
         with ThreadPoolExecutor(1) as pool:
-            wait = pool.submit(online, "GET", f"{path}?wait=20")
+            wait = pool.submit(online, "GET", f"{path}?wait=60")
             eventually(lambda: sum(served.state.calls_under_way.values()))
             served.finish_job(job.id, "success")
-            assert wait.result(15)[1]["conclusion"] == "success"
+            assert wait.result(60)[1]["conclusion"] == "success"
         # Its own word comes late, and changes nothing.
         status, answer = online("POST", f"{path}/complete", {"conclusion": "failure"})
         assert (status, answer["conclusion"]) == (200, "success")
@@ -272,11 +272,11 @@ class TestJobs:
         job = served.queue_job(REPO, None, "test", ["gpu"])
         online("POST", f"/jobs/{job.id}/acquire")
         with ThreadPoolExecutor(1) as pool:
-            wait = pool.submit(online, "GET", f"/jobs/{job.id}?wait=20")
+            wait = pool.submit(online, "GET", f"/jobs/{job.id}?wait=60")
             eventually(lambda: sum(served.state.calls_under_way.values()))
             with served.state.transaction():
                 runs.cancel(served.state, served.runs()[0], force=False)
-            answer = wait.result(15)[1]
+            answer = wait.result(60)[1]
         assert (answer["status"], answer["cancel_requested"]) == ("in_progress", True)
         online("POST", f"/jobs/{job.id}/complete", {"conclusion": "cancelled"})
         assert served.runs()[0].conclusion == "cancelled"
@@ -312,7 +312,7 @@ def test_a_hundred_runners_wait_and_each_gets_its_job(
     done: list[int] = []
 
     def work(process: Process) -> None:
-        job = process("GET", "/message?wait=20")[1]["job"]
+        job = process("GET", "/message?wait=60")[1]["job"]
         process("POST", f"/jobs/{job['id']}/acquire")
         process("POST", f"/jobs/{job['id']}/complete", {"conclusion": "success"})
         done.append(job["id"])
@@ -327,6 +327,6 @@ def test_a_hundred_runners_wait_and_each_gets_its_job(
     run = served.add_run(REPO)
     jobs = {served.queue_job(REPO, run.id, f"job-{n}", ["gpu"]).id for n in range(100)}
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert set(done) == jobs
     assert (served.runners(), served.runs()[0].conclusion) == ([], "success")

@@ -172,3 +172,12 @@ def test_a_runner_registered_beforehand_has_a_hundred_labels_with_ours() -> None
     assert refused(labels, registration="jit") == [
         "extra_gh_labels: 98 labels; 97 are allowed with registration: jit"
     ]
+
+
+def test_repo_is_honoured() -> None:
+    assert parsed(repo="other/place").repository == "other/place"
+
+
+@pytest.mark.parametrize("repo", ["noslash", "a/b/c", "-a/b", "https://github.com/a/b", "a/b c"])
+def test_a_repo_that_is_not_owner_and_name_is_refused(repo: str) -> None:
+    assert problems(repo=repo) == [f"repo: {repo!r} is not a repository as owner/name"]
