@@ -52,6 +52,7 @@ class Host:
 
     def __init__(self, directory: Path) -> None:
         self.root = directory / "root"
+        self.ready = self.root / "home/ubuntu/actions-runner/ready"  # made by LISTEN
         self.bin = directory / "bin"
         self._console = directory / "console"
         self._calls = directory / "calls"
@@ -77,12 +78,12 @@ class Host:
 
         A minute, which the runner has to end in, is over when it was told to end.
         """
-        here = self.root / "home/ubuntu/actions-runner"
+        told = self.ready.with_name("told")
         self.command(
             "sleep",
             f"""case $1 in {seconds}) ;; *) exec {SLEEP} 3600 ;; esac
-            file=ready; [[ $1 != 60 ]] || file=told
-            until [[ -e "{here}/$file" ]]; do {SLEEP} 0.01; done; exec {SLEEP} 0.01""",
+            file="{self.ready}"; [[ $1 != 60 ]] || file="{told}"
+            until [[ -e "$file" ]]; do {SLEEP} 0.01; done; exec {SLEEP} 0.01""",
         )
 
     def hurry(self, seconds: int) -> None:

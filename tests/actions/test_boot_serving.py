@@ -82,10 +82,10 @@ def test_the_last_minute_of_the_lifetime_is_the_runner_s_to_end(host: Host) -> N
 
 
 def noticed(host: Host, **boot: Any) -> str:
-    """Start a spot instance, interrupt it, and return its console at the end."""
+    """Start a spot instance, interrupt it when its runner listens; its console at the end."""
     host.sleep_only("5")
     process = host.start(market="spot", **boot)
-    until(lambda: any("spot/instance-action" in call for call in host.calls("curl")), "a look")
+    until(host.ready.exists, "the runner")
     host.interrupt('{"action": "terminate", "time": "2026-10-01T12:02:00Z"} 200')
     process.wait(timeout=60)
     return host.console
