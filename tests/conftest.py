@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
+from sandbox import aws_settings
 from sandbox.world import World
 
 
 def pytest_configure() -> None:
     """No test sees the AWS settings of whoever runs it."""
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
-        del os.environ[name]
-    os.environ["AWS_CONFIG_FILE"] = os.environ["AWS_SHARED_CREDENTIALS_FILE"] = os.devnull
+    aws_settings.forget()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from sandbox import runner
+from sandbox import aws_settings, runner
 from sandbox.act import rc
 from sandbox.calls import CallLog
 from sandbox.ec2 import Ec2
@@ -45,6 +45,7 @@ class World:
     """
 
     def __init__(self, directory: Path, labels: Sequence[str] | None = None) -> None:
+        aws_settings.forget()
         self.directory = directory
         self.calls = CallLog()
         self.faults = Faults()

@@ -39,6 +39,7 @@ def start(place: Path, scenario: str = "", root: Path = ROOT) -> subprocess.Pope
             "RUNNER_FLEET_CACHE": str(CACHE),
             "RUNNER_FLEET_SANDBOX_PLACE": str(place),
             "SCENARIO": scenario,
+            "AWS_PROFILE": "of-whoever-runs-it",
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
