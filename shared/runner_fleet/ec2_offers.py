@@ -6,32 +6,17 @@ import json
 from collections.abc import Collection, Iterator
 from datetime import datetime, timezone
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runner_fleet.aws_failures import explained
-
-if TYPE_CHECKING:
-    from boto3 import Session
-    from botocore.config import Config
-    from mypy_boto3_ec2 import EC2Client
+from runner_fleet.ec2_clients import Clients
 
 PRICE_LIST_REGION = "us-east-1"
 """Where the Price List API is (AWS Billing user guide, "Price List Query API endpoints")."""
 
 
-class Offers:
+class Offers(Clients):
     """Questions that cost nothing. Every method raises `CloudError`."""
-
-    region: str
-    _config: Config
-
-    if TYPE_CHECKING:
-
-        @property
-        def _session(self) -> Session: ...
-
-        @property
-        def _client(self) -> EC2Client: ...
 
     def architectures(self, types: Collection[str]) -> dict[str, tuple[str, ...]]:
         """By instance type the architectures it runs, e.g. ("x86_64",).
