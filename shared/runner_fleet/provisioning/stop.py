@@ -103,8 +103,7 @@ class Stop:
         for region, one in answers.found.items():
             one.problems = [f"{region}: {line}" for line in one.problems]
             taken.add(one)
-        for region, lines in answers.failed.items():
-            taken.problems += [f"{region}: {line}" for line in lines]
+        taken.problems += answers.problems
         return {*answers.failed, *(name for name, one in answers.found.items() if one.problems)}
 
     def _end(self, region: str, before: set[str]) -> Taken:

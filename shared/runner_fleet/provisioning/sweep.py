@@ -94,8 +94,7 @@ class Sweeper:
             return tagged, ec2.instances(others)
 
         answers = at_once(self.ec2, look, self.region_timeout)
-        for region, lines in answers.failed.items():
-            swept.problems += [f"{region}: {line}" for line in lines]
+        swept.problems += answers.problems
         everything: dict[str, Instance] = {}
         for tagged, named in answers.found.values():
             everything |= tagged | named
@@ -225,8 +224,7 @@ class Sweeper:
             return here
 
         answers = at_once(regions, end, self.region_timeout)
-        for region, lines in answers.failed.items():
-            swept.problems += [f"{region}: {line}" for line in lines]
+        swept.problems += answers.problems
         for region, here in answers.found.items():
             swept.problems += [f"{region}: {line}" for line in here.problems]
             here.problems.clear()
