@@ -207,11 +207,9 @@ class GitHub(Wire):
         return self._listed(f"{self._runners}?per_page=100")
 
     def _listed(self, url: str) -> list[Runner]:
-        found: dict[int, Runner] = {}
-        for body in self.pages(url):
-            with understood("GET", url):
-                # Lists shift between pages: one runner may come twice.
-                found.update((item["id"], Runner.parse(item)) for item in body["runners"])
+        with understood("GET", url):
+            # Lists shift between pages: one runner may come twice.
+            found = {item["id"]: Runner.parse(item) for item in self.items(url, "runners")}
         return list(found.values())
 
     def delete_runner(self, runner_id: int) -> bool:
