@@ -51,9 +51,7 @@ class Offers(Clients):
                 for data in page["InstanceTypeOfferings"]
             }
 
-    def spot_prices(
-        self, types: Collection[str], *, windows: bool = False
-    ) -> dict[tuple[str, str], float]:
+    def spot_prices(self, types: Collection[str], *, windows: bool) -> dict[tuple[str, str], float]:
         """USD an hour now, by instance type and zone; for Linux, if not for Windows."""
         now = datetime.now(timezone.utc)
         with explained(f"spot prices of {', '.join(types)}"):
@@ -74,7 +72,7 @@ class Offers(Clients):
     def _price_list(self) -> Any:
         return self._session.client("pricing", region_name=PRICE_LIST_REGION, config=self._config)
 
-    def on_demand_price(self, instance_type: str, *, windows: bool = False) -> float | None:
+    def on_demand_price(self, instance_type: str, *, windows: bool) -> float | None:
         """USD an hour in this region; None when the price list does not say."""
         wanted = {
             "instanceType": instance_type,

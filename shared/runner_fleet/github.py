@@ -88,14 +88,13 @@ class GitHub(Wire):
         repository: str,
         api_url: str = "https://api.github.com",
         agent: str = "",  # names the caller in the User-Agent
-        attempts: int = 4,
         *,
         scope: str = "",
         patience: Patience | None = None,
     ) -> None:
         by_token = isinstance(token, str)
         auth = github.Auth.Token(token) if isinstance(token, str) else token
-        super().__init__(auth, api_url, agent, attempts, patience)
+        super().__init__(auth, api_url, agent, patience)
         self.repository = repository
         self.scope = scope or f"{REPOSITORY}/{repository}"
         self._holder = THE_TOKEN if by_token else THE_APP

@@ -67,9 +67,9 @@ def _plain(text: str, limit: int) -> str:
     return plain[:limit]
 
 
-def random_text(length: int = 8) -> str:
-    """Lower-case letters and digits that nobody can guess (41 bits for 8 characters)."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+def random_text() -> str:
+    """Eight lower-case letters and digits that nobody can guess (41 bits)."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(8))
 
 
 def random_label() -> str:

@@ -90,7 +90,7 @@ class Start:
         self.trail.registered = True
         options, github, log = self.context.options, self.context.github, self.context.log
         extra, minimum = options.boot.extra_labels, options.placement.minimum
-        configs = register_all(github, self.context.fleet, extra, plan.group_id, time.monotonic)
+        configs = register_all(github, self.context.fleet, extra, plan.group_id)
         for config in configs.values():
             log.mask(config.encoded)
         for config in place_each(placing, plan.script, configs, minimum):

@@ -45,7 +45,6 @@ class Stop:
     say: Callable[[str], None]
     own: Own = field(default_factory=Own)
     hurried: Callable[[], bool] = lambda: False  # GitHub leaves a cancelled step 10 s
-    clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
     def take_back(self) -> Taken:
@@ -127,8 +126,8 @@ class Stop:
         if not self.options.wait or not taken.terminated:
             return
         self.say(f"Waiting until {counted(taken.terminated, 'instance')} ended ...")
-        end = self.clock() + TERMINATION_TIMEOUT
+        end = time.monotonic() + TERMINATION_TIMEOUT
         for region, ec2 in self.ec2.items():
             ids = [key for key in taken.terminated if taken.region_of.get(key) == region]
             if ids:
-                ec2.wait_terminated(ids, end - self.clock())
+                ec2.wait_terminated(ids, end - time.monotonic())
