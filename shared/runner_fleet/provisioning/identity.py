@@ -29,6 +29,8 @@ PRICE_TAG = f"{TAG_PREFIX}usd-per-hour"  # where the start knew it
 FLEET_ID = r"[0-9]{1,20}-[0-9]{1,10}-[A-Za-z0-9-]{1,64}-[a-z0-9]{8}"
 """Run, attempt, job and a random end, as `Fleet.create` puts them together."""
 
+INSTANCE_ID = r"i-[0-9a-f]{8}([0-9a-f]{9})?"
+
 OWN_LABEL = r"runner-[a-z0-9]{8}"
 """What a label that we draw looks like; users' own labels may be on runners of others."""
 
@@ -187,7 +189,7 @@ def instance_of(name: str) -> str | None:
 
 def own_instance_of(name: str) -> str | None:
     """The same, but only for names that no runner of others is likely to have."""
-    found = re.fullmatch(rf"{OWN_LABEL}-(i-[0-9a-f]{{8}}(?:[0-9a-f]{{9}})?)", name)
+    found = re.fullmatch(rf"{OWN_LABEL}-({INSTANCE_ID})", name)
     return found[1] if found else None
 
 
