@@ -12,6 +12,8 @@ from runner_fleet.errors import FleetError
 from runner_fleet.provisioning.check import PROBLEM, WARNING, Check
 from runner_fleet.provisioning.options.start import start_options
 
+AGENT = "start-runner"
+
 
 def main(reporter: action.Reporter) -> None:
     cancellation = Cancellation()
@@ -38,8 +40,8 @@ def main(reporter: action.Reporter) -> None:
     reporter.output("region", regions)
     reporter.say(f"Fleet {fleet.id} in {regions}, for {access.place}")
 
-    github = GitHub.of(access, "start-runner", reporter.mask)
-    clouds = {region: Ec2(region, "start-runner") for region in options.placement.regions}
+    github = GitHub.of(access, AGENT, reporter.mask)
+    clouds = {region: Ec2(region, AGENT) for region in options.placement.regions}
     context = StartContext(options, fleet, github, clouds, log=reporter)
     if options.dry_run:
         conclude(reporter, Preflight(context).run())
