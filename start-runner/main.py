@@ -12,6 +12,8 @@ from runner_fleet.errors import FleetError
 from runner_fleet.provisioning.check import PROBLEM, WARNING, Check
 from runner_fleet.provisioning.options.start import start_options
 
+AGENT = "start-runner"
+
 
 def main(reporter: action.Reporter) -> None:
     cancellation = Cancellation()
@@ -24,6 +26,7 @@ def main(reporter: action.Reporter) -> None:
     from runner_fleet.ec2 import Ec2
     from runner_fleet.github import GitHub
     from runner_fleet.provisioning import report_start as report
+    from runner_fleet.provisioning.context import StartContext
     from runner_fleet.provisioning.identity import Fleet, label_source
     from runner_fleet.provisioning.loss import RunnerLostError
     from runner_fleet.provisioning.preflight import Preflight
@@ -37,18 +40,11 @@ def main(reporter: action.Reporter) -> None:
     reporter.output("region", regions)
     reporter.say(f"Fleet {fleet.id} in {regions}, for {access.place}")
 
-    github = GitHub.of(access, "start-runner", reporter.mask)
-    clouds = {region: Ec2(region, "start-runner") for region in options.placement.regions}
+    github = GitHub.of(access, AGENT, reporter.mask)
+    clouds = {region: Ec2(region, AGENT) for region in options.placement.regions}
+    context = StartContext(options, fleet, github, clouds, log=reporter)
     if options.dry_run:
-        preflight = Preflight(
-            options=options,
-            fleet=fleet,
-            github=github,
-            clouds=clouds,
-            mask=reporter.mask,
-            say=reporter.say,
-        )
-        conclude(reporter, preflight.run())
+        conclude(reporter, Preflight(context).run())
         return
 
     def launched(mapping: dict[str, str], region: str) -> None:
@@ -57,20 +53,7 @@ def main(reporter: action.Reporter) -> None:
         reporter.output("instances", json.dumps(list(mapping.values())))
         reporter.output("runs_on", json.dumps(fleet.runs_on))
 
-    start = Start(
-        options=options,
-        fleet=fleet,
-        github=github,
-        clouds=clouds,
-        say=reporter.say,
-        caution=reporter.warning,
-        warn=reporter.error,
-        mask=reporter.mask,
-        hide=reporter.hide,
-        show=reporter.group,
-        launched=launched,
-        cancellation=cancellation,
-    )
+    start = Start(context, launched, cancellation)
     try:
         progress = start.run()
     except BaseException as error:

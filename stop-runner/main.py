@@ -31,7 +31,8 @@ def main(reporter: action.Reporter) -> None:
         reporter.output("orphans", "[]")
         return
 
-    from runner_fleet.ec2 import READ_TIMEOUT, Ec2
+    from runner_fleet.ec2 import Ec2
+    from runner_fleet.ec2_clients import READ_TIMEOUT
     from runner_fleet.github import GitHub
 
     github, access = None, options.github

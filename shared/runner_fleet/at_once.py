@@ -36,6 +36,11 @@ class Answers(Generic[T]):
     found: dict[str, T] = field(default_factory=dict)
     failed: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def problems(self) -> list[str]:
+        """The lines of those that failed, each with its place."""
+        return [f"{place}: {line}" for place, lines in self.failed.items() for line in lines]
+
 
 def at_once(
     places: Iterable[str],

@@ -1,4 +1,4 @@
-"""EC2 as this project needs it. Credentials come from boto3's ordinary chain."""
+"""EC2 as this project needs it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,7 @@ import difflib
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
 
-import boto3
-from botocore.config import Config
-
-from runner_fleet import __version__
 from runner_fleet.aws_failures import NO_CREDENTIALS, explained
 from runner_fleet.ec2_checks import Checks
 from runner_fleet.ec2_ending import Ending
@@ -21,14 +15,8 @@ from runner_fleet.ec2_offers import Offers
 from runner_fleet.ec2_template import LaunchTemplate, TemplateName
 from runner_fleet.errors import CloudError, InputError
 
-if TYPE_CHECKING:
-    from mypy_boto3_ec2 import EC2Client
-
 LAUNCH_PAUSES = (1.0, 2.0, 4.0)
 """Seconds between tries of a launch that got no clear answer."""
-
-CONNECT_TIMEOUT = 5.0  # seconds
-READ_TIMEOUT = 30.0  # seconds; RunInstances for many instances takes several
 
 IDS_A_FILTER = 200
 """Values that one filter of DescribeInstances may have (EC2 API reference, Filter)."""
@@ -38,22 +26,6 @@ _NO_LATEST_CONSOLE = ("UnsupportedOperation", "IncorrectInstanceState")
 
 class Ec2(Checks, Ending, Offers):
     """EC2 in one region. Every method raises `CloudError` (or `InputError` where it says so)."""
-
-    def __init__(self, region: str, agent: str = "", patience: float = READ_TIMEOUT) -> None:
-        """`agent` names the caller in the User-Agent, as CloudTrail shows it; `patience` is what
-        one reply may take, in seconds."""
-        self.region = region
-        self._config = Config(
-            connect_timeout=min(CONNECT_TIMEOUT, patience),
-            read_timeout=min(READ_TIMEOUT, patience),
-            retries={"mode": "standard", "total_max_attempts": 4},
-            user_agent_extra=f"runner-fleet/{__version__} {agent}".strip(),
-        )
-
-    @cached_property
-    def _session(self) -> boto3.Session:
-        with explained("AWS configuration"):
-            return boto3.Session(region_name=self.region)
 
     def check_region(self) -> None:
         """Raises `InputError` when boto3 knows no such region."""
@@ -74,16 +46,6 @@ class Ec2(Checks, Ending, Offers):
             found = self._session.get_credentials()
         if found is None:
             raise InputError(NO_CREDENTIALS)
-
-    @cached_property
-    def _client(self) -> EC2Client:
-        return self._session.client("ec2", config=self._config)
-
-    @cached_property
-    def _hasty_client(self) -> EC2Client:
-        """Without botocore's own tries, after which nobody knows what the earlier ones did."""
-        once = Config(retries={"mode": "standard", "total_max_attempts": 1})
-        return self._session.client("ec2", config=self._config.merge(once))
 
     def image_by_id(self, image_id: str) -> Image:
         with explained(f"aws_image_id {image_id}"):

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from botocore.exceptions import ClientError
 
 from runner_fleet.aws_failures import explained
+from runner_fleet.ec2_clients import Clients
 from runner_fleet.ec2_model import Launch
-
-if TYPE_CHECKING:
-    from boto3 import Session
-    from botocore.config import Config
-    from mypy_boto3_ec2 import EC2Client
 
 
 @dataclass(frozen=True)
@@ -72,26 +68,8 @@ def _target(route: Mapping[str, Any]) -> str:
     return next(known, "another target")
 
 
-class Checks:
+class Checks(Clients):
     """Questions that cost nothing and change nothing. Every method raises `CloudError`."""
-
-    region: str
-    _config: Config
-
-    if TYPE_CHECKING:
-
-        @property
-        def _session(self) -> Session: ...
-
-        @property
-        def _client(self) -> EC2Client: ...
-
-        @property
-        def _hasty_client(self) -> EC2Client: ...
-
-    def connect(self) -> None:
-        """Make the clients, which several threads must not do at once."""
-        _ = self._client, self._hasty_client
 
     def dry_run(self, launch: Launch) -> None:
         """Return when EC2 would launch this; capacity and quotas are not looked at."""

@@ -7,11 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from runner_fleet.aws_failures import explained
+from runner_fleet.ec2_clients import Clients
 from runner_fleet.ec2_model import Instance, Termination
 from runner_fleet.errors import CloudError
-
-if TYPE_CHECKING:
-    from mypy_boto3_ec2 import EC2Client
 
 IDS_A_TERMINATION = 500
 """Instances that are terminated by one call (EC2 API reference, TerminateInstances: 1,000 at most,
@@ -23,13 +21,10 @@ REFUSALS = 20
 TERMINATED_POLL = 5.0  # seconds
 
 
-class Ending:
+class Ending(Clients):
     """Every method raises `CloudError`."""
 
     if TYPE_CHECKING:
-
-        @property
-        def _client(self) -> EC2Client: ...
 
         def instances(self, ids: Iterable[str]) -> dict[str, Instance]: ...
 

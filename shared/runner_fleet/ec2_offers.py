@@ -6,32 +6,17 @@ import json
 from collections.abc import Collection, Iterator
 from datetime import datetime, timezone
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runner_fleet.aws_failures import explained
-
-if TYPE_CHECKING:
-    from boto3 import Session
-    from botocore.config import Config
-    from mypy_boto3_ec2 import EC2Client
+from runner_fleet.ec2_clients import Clients
 
 PRICE_LIST_REGION = "us-east-1"
 """Where the Price List API is (AWS Billing user guide, "Price List Query API endpoints")."""
 
 
-class Offers:
+class Offers(Clients):
     """Questions that cost nothing. Every method raises `CloudError`."""
-
-    region: str
-    _config: Config
-
-    if TYPE_CHECKING:
-
-        @property
-        def _session(self) -> Session: ...
-
-        @property
-        def _client(self) -> EC2Client: ...
 
     def architectures(self, types: Collection[str]) -> dict[str, tuple[str, ...]]:
         """By instance type the architectures it runs, e.g. ("x86_64",).
@@ -66,9 +51,7 @@ class Offers:
                 for data in page["InstanceTypeOfferings"]
             }
 
-    def spot_prices(
-        self, types: Collection[str], *, windows: bool = False
-    ) -> dict[tuple[str, str], float]:
+    def spot_prices(self, types: Collection[str], *, windows: bool) -> dict[tuple[str, str], float]:
         """USD an hour now, by instance type and zone; for Linux, if not for Windows."""
         now = datetime.now(timezone.utc)
         with explained(f"spot prices of {', '.join(types)}"):
@@ -89,7 +72,7 @@ class Offers:
     def _price_list(self) -> Any:
         return self._session.client("pricing", region_name=PRICE_LIST_REGION, config=self._config)
 
-    def on_demand_price(self, instance_type: str, *, windows: bool = False) -> float | None:
+    def on_demand_price(self, instance_type: str, *, windows: bool) -> float | None:
         """USD an hour in this region; None when the price list does not say."""
         wanted = {
             "instanceType": instance_type,

@@ -88,14 +88,13 @@ class GitHub(Wire):
         repository: str,
         api_url: str = "https://api.github.com",
         agent: str = "",  # names the caller in the User-Agent
-        attempts: int = 4,
         *,
         scope: str = "",
         patience: Patience | None = None,
     ) -> None:
         by_token = isinstance(token, str)
         auth = github.Auth.Token(token) if isinstance(token, str) else token
-        super().__init__(auth, api_url, agent, attempts, patience)
+        super().__init__(auth, api_url, agent, patience)
         self.repository = repository
         self.scope = scope or f"{REPOSITORY}/{repository}"
         self._holder = THE_TOKEN if by_token else THE_APP
@@ -207,11 +206,9 @@ class GitHub(Wire):
         return self._listed(f"{self._runners}?per_page=100")
 
     def _listed(self, url: str) -> list[Runner]:
-        found: dict[int, Runner] = {}
-        for body in self.pages(url):
-            with understood("GET", url):
-                # Lists shift between pages: one runner may come twice.
-                found.update((item["id"], Runner.parse(item)) for item in body["runners"])
+        with understood("GET", url):
+            # Lists shift between pages: one runner may come twice.
+            found = {item["id"]: Runner.parse(item) for item in self.items(url, "runners")}
         return list(found.values())
 
     def delete_runner(self, runner_id: int) -> bool:

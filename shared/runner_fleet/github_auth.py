@@ -105,7 +105,7 @@ class _AppWire(Wire):
 
     def __init__(self, access: GitHubAccess, app: AppKey, agent: str, patience: Patience) -> None:
         auth = github.Auth.AppAuth(app.id, app.private_key)
-        super().__init__(auth, access.api_url, agent, patience=patience)
+        super().__init__(auth, access.api_url, agent, patience)
         self._where = place(access.scope)
 
     def refusal(self, call: str, status: int, message: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
 from urllib.parse import quote
 
 from runner_fleet.errors import InputError
@@ -40,12 +38,6 @@ def group_id(github: GitHub, name: str) -> int:
 
 
 def _groups(github: GitHub, path: str) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for body in github.pages(path):
-        with understood("GET", path):
-            found.update(_named(body["runner_groups"]))
-    return found
-
-
-def _named(items: Iterable[dict[str, Any]]) -> dict[str, int]:
-    return {str(item["name"]): int(item["id"]) for item in items}
+    with understood("GET", path):
+        groups = github.items(path, "runner_groups")
+        return {str(group["name"]): int(group["id"]) for group in groups}

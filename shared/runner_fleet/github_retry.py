@@ -108,18 +108,22 @@ def seconds_to_wait(headers: Mapping[str, Any]) -> float:
     after = str(headers.get("Retry-After", ""))
     if after.isdigit():
         return float(after)
+    reset = _reset(headers)
+    return SECONDARY_WAIT if reset is None else max(0.0, reset - time.time()) + 1.0
+
+
+def _reset(headers: Mapping[str, Any]) -> int | None:
+    """When a limit that is exhausted begins anew, in seconds since the epoch."""
     reset = str(headers.get("X-RateLimit-Reset", ""))
-    if str(headers.get("X-RateLimit-Remaining", "")) == "0" and reset.isdigit():
-        return max(0.0, float(reset) - time.time()) + 1.0
-    return SECONDARY_WAIT
+    exhausted = str(headers.get("X-RateLimit-Remaining", "")) == "0"
+    return int(reset) if exhausted and reset.isdigit() else None
 
 
 def rate_limit(headers: Mapping[str, Any], status: int) -> RateLimitError:
     """The error for a reply that is a limit."""
     headers = CaseInsensitiveDict(headers)
-    reset = str(headers.get("X-RateLimit-Reset", ""))
-    exhausted = str(headers.get("X-RateLimit-Remaining", "")) == "0" and reset.isdigit()
-    until = f" until {time.strftime('%H:%M:%S UTC', time.gmtime(int(reset)))}" if exhausted else ""
+    reset = _reset(headers)
+    until = "" if reset is None else f" until {time.strftime('%H:%M:%S UTC', time.gmtime(reset))}"
     message = (
         f"GitHub's rate limit for this token is exhausted{until}: wait, or use a GitHub App, which "
         "has a limit of its own"

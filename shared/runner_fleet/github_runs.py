@@ -17,7 +17,6 @@ from runner_fleet.github_wire import understood
 class WorkflowRun:
     """One run of a workflow, as of its latest attempt."""
 
-    id: int
     status: str
     run_attempt: int
 
@@ -45,7 +44,7 @@ def run(github: GitHub, repository: str, run_id: str) -> WorkflowRun | None:
     try:
         with understood("GET", path):
             data = github.get(path)
-            return WorkflowRun(int(data["id"]), str(data["status"]), int(data["run_attempt"]))
+            return WorkflowRun(str(data["status"]), int(data["run_attempt"]))
     except GitHubError as error:
         if error.status == 404:
             return None

@@ -26,6 +26,9 @@ from runner_fleet.github_retry import Patience, Retry, rate_limit
 REQUEST_TIMEOUT = 15
 """Seconds for one request. GitHub gives up after 10 s itself (docs, REST API troubleshooting)."""
 
+ATTEMPTS = 4
+"""So often a call is repeated that fails for the moment."""
+
 LONGEST_WAIT = 90.0
 """Seconds we wait for a rate limit, unless told otherwise, before we report it instead."""
 
@@ -45,14 +48,12 @@ class Wire(ABC):
         auth: github.Auth.Auth,
         api_url: str,
         agent: str = "",  # names the caller in the User-Agent
-        attempts: int = 4,
         patience: Patience | None = None,
     ) -> None:
         self.api_url = api_url
         self.patience = patience or Patience(LONGEST_WAIT)
         self._auth = auth
         self._agent = f"runner-fleet/{__version__} {agent}".strip()
-        self._attempts = attempts
         self._own = threading.local()
         self._clients: list[github.Github] = []
         self._pages: dict[str, Page] = {}
@@ -119,7 +120,7 @@ class Wire(ABC):
                 user_agent=self._agent,
                 retry=Retry(
                     self.patience,
-                    total=self._attempts,
+                    total=ATTEMPTS,
                     connect=2,
                     backoff_factor=0.5,
                     backoff_jitter=0.5,

@@ -53,3 +53,15 @@ def over(world: World) -> str:
 def under_way(world: World) -> str:
     """The id of a run that is not."""
     return str(world.github.add_run(REPOSITORY, status="in_progress").id)
+
+
+def token_for_runners_only(world: World) -> str:
+    """A token that may manage the repository's runners, and not read its runs."""
+    token = "ghs_without_actions"
+    world.github.add_token(
+        token,
+        repos={REPOSITORY: "admin"},
+        kind="installation",
+        permissions={"administration": "write"},
+    )
+    return token

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import pytest
 from sandbox.faults import Fault
 from sandbox.world import World
 
@@ -19,13 +17,6 @@ if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
 
 DRY = INPUTS | {"dry_run": "true"}
-
-
-@pytest.fixture
-def ec2(world: World) -> Iterator[EC2Client]:
-    client = aws(world, "ec2")
-    yield client
-    client.close()
 
 
 def dry_run(actions: Actions, world: World, **inputs: str) -> Result:

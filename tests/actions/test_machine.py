@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from sandbox.world import World
 
-from tests.actions.harness import Actions, aws
+from tests.actions.harness import Actions
 from tests.actions.test_start import INPUTS, assert_nothing_left, live
 
 if TYPE_CHECKING:
@@ -17,13 +15,6 @@ if TYPE_CHECKING:
 
 UBUNTU = "ami-0c240000000000002"
 UBUNTU_ARM = "ami-0c240000000000003"
-
-
-@pytest.fixture
-def ec2(world: World) -> Iterator[EC2Client]:
-    client = aws(world, "ec2")
-    yield client
-    client.close()
 
 
 def shown(ec2: EC2Client) -> Any:

@@ -14,7 +14,7 @@ from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, TOKEN, World
 
 from tests.actions.harness import Actions
-from tests.actions.leftovers import launch, workflow_run
+from tests.actions.leftovers import launch, token_for_runners_only, workflow_run
 from tests.actions.test_start import INPUTS, live
 from tests.faults.gate import Gate
 
@@ -101,13 +101,7 @@ def test_a_token_that_may_not_read_runs_leaves_doubt(
 ) -> None:
     run_id = workflow_run(world, *JOBS)
     instance = launch(world, run_id=run_id, started_by="GitHub Actions 1")
-    world.github.add_token(
-        "ghs_without_actions",
-        repos={REPOSITORY: "admin"},
-        kind="installation",
-        permissions={"administration": "write"},
-    )
-    own = search(world, run_id, monkeypatch, "ghs_without_actions")
+    own = search(world, run_id, monkeypatch, token_for_runners_only(world))
     assert own.doubtful == (instance,)
     assert "'Actions: read'" in own.why
 

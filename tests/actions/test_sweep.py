@@ -16,7 +16,7 @@ from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, TOKEN, World
 
 from tests.actions.harness import Actions, hanging
-from tests.actions.leftovers import launch, over, under_way
+from tests.actions.leftovers import launch, over, token_for_runners_only, under_way
 from tests.actions.test_start import live
 
 if TYPE_CHECKING:
@@ -202,13 +202,7 @@ def test_runs_that_cannot_be_read_prove_nothing(world: World, sweep: Sweep) -> N
     """GitHub answers 404 for a hidden repository, too."""
     hidden = launch(world, run_id="5", run_repository="octo-org/hidden")
     refused = launch(world, run_id=over(world))
-    world.github.add_token(
-        "ghs_without_actions",
-        repos={REPOSITORY: "admin"},
-        kind="installation",
-        permissions={"administration": "write"},
-    )
-    swept = sweep(token="ghs_without_actions")
+    swept = sweep(token=token_for_runners_only(world))
     denied = "Resource not accessible by integration"
     assert [line.partition(":")[0] for line in swept.problems] == [
         f"GitHub answers 403 ({denied}) for the workflow runs of {REPOSITORY}",

@@ -37,6 +37,7 @@ def test_a_place_that_fails_does_not_keep_the_others_from_answering() -> None:
     answers = at_once(["a", "b", "c"], work, 10.0)
     assert answers.found == {"a": "A", "c": "C"}
     assert answers.failed == {"b": ("no way",)}
+    assert answers.problems == ["b: no way"]
 
 
 def test_a_place_that_does_not_answer_is_given_up() -> None:

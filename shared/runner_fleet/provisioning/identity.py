@@ -29,6 +29,8 @@ PRICE_TAG = f"{TAG_PREFIX}usd-per-hour"  # where the start knew it
 FLEET_ID = r"[0-9]{1,20}-[0-9]{1,10}-[A-Za-z0-9-]{1,64}-[a-z0-9]{8}"
 """Run, attempt, job and a random end, as `Fleet.create` puts them together."""
 
+INSTANCE_ID = r"i-[0-9a-f]{8}([0-9a-f]{9})?"
+
 OWN_LABEL = r"runner-[a-z0-9]{8}"
 """What a label that we draw looks like; users' own labels may be on runners of others."""
 
@@ -67,9 +69,9 @@ def _plain(text: str, limit: int) -> str:
     return plain[:limit]
 
 
-def random_text(length: int = 8) -> str:
-    """Lower-case letters and digits that nobody can guess (41 bits for 8 characters)."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+def random_text() -> str:
+    """Eight lower-case letters and digits that nobody can guess (41 bits)."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(8))
 
 
 def random_label() -> str:
@@ -187,7 +189,7 @@ def instance_of(name: str) -> str | None:
 
 def own_instance_of(name: str) -> str | None:
     """The same, but only for names that no runner of others is likely to have."""
-    found = re.fullmatch(rf"{OWN_LABEL}-(i-[0-9a-f]{{8}}(?:[0-9a-f]{{9}})?)", name)
+    found = re.fullmatch(rf"{OWN_LABEL}-({INSTANCE_ID})", name)
     return found[1] if found else None
 
 

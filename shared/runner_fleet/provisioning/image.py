@@ -116,18 +116,18 @@ def _no_match(
     )
 
 
-def nearest_names(ec2: Ec2, options: Machine, count: int = 3) -> list[str]:
-    """Names of images that the user may have meant, nearest first, each of several dates once.
+def nearest_names(ec2: Ec2, options: Machine) -> list[str]:
+    """Three names, at most, of images that the user may have meant, nearest first.
 
-    Looks only among names that begin like the given one, whatever the case: that takes a second,
-    where listing all public images takes a minute.
+    Those of several dates count once. Looks only among names that begin like the given one,
+    whatever the case: that takes a second, where listing all public images takes a minute.
     """
     stem = options.image_name[:4].rstrip()
     found = ec2.images_by_name(options.image_owner, stem, stem.lower(), stem.title(), stem.upper())
     by_age = sorted(found, key=lambda image: (image.created, image.id))
     names = {_without_date(image.name.lower()): image.name for image in by_age}
     wanted = _without_date(options.image_name.lower())
-    near = difflib.get_close_matches(wanted, sorted(names), count, cutoff=0.3)
+    near = difflib.get_close_matches(wanted, sorted(names), n=3, cutoff=0.3)
     return [names[name] for name in near]
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from runner_fleet.errors import InputError
 from runner_fleet.masking import redacted
+from runner_fleet.provisioning.identity import INSTANCE_ID
 from runner_fleet.provisioning.input_order import in_order
 
 LABEL_LIMIT = 256
@@ -22,7 +23,6 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 """As Python reads bytes of the environment that are no UTF-8 (PEP 383)."""
 
 REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
-INSTANCE_ID = r"i-[0-9a-f]{8}([0-9a-f]{9})?"
 
 
 class InputReader:

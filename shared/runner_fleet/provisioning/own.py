@@ -69,9 +69,7 @@ class OwnSearch:
     def find(self) -> Own:
         """The living instances of this attempt of this run, told apart by who started them."""
         answers = self._instances()
-        own = Own()
-        for region, lines in answers.failed.items():
-            own.problems += [f"{region}: {line}" for line in lines]
+        own = Own(problems=answers.problems)
         found = {key: one for here in answers.found.values() for key, one in here.items()}
         if not found:
             return own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -11,13 +11,12 @@ from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_checks import Subnet
 from runner_fleet.ec2_model import Launch
 from runner_fleet.errors import FleetError
-from runner_fleet.github import GitHub
 from runner_fleet.provisioning import network
 from runner_fleet.provisioning.check import NOT_CHECKED, OK, PROBLEM, WARNING, Check, tried
+from runner_fleet.provisioning.context import StartContext
 from runner_fleet.provisioning.identity import FLEET_TAG, Fleet
 from runner_fleet.provisioning.once import TRIAL, once
 from runner_fleet.provisioning.options.aws import of_region
-from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.prepare import Plan, Preparation
 from runner_fleet.provisioning.problems import UnpreparedError
 from runner_fleet.provisioning.user_data import size_of
@@ -42,40 +41,28 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Preflight:
-    """What a dry run works with: the same as a start."""
+    """One dry run."""
 
-    options: StartOptions
-    fleet: Fleet
-    github: GitHub
-    clouds: Mapping[str, Ec2]  # by region
-    mask: Callable[[str], None]
-    say: Callable[[str], None]
+    context: StartContext
 
     def run(self) -> list[Check]:
         """All checks. Raises nothing but for bugs: what is wrong is a `Check`, too."""
         plan, checks, stale = None, list[Check](), list[str]()
         try:
-            plan = Preparation(
-                options=self.options,
-                fleet=self.fleet,
-                github=self.github,
-                clouds=self.clouds,
-                mask=self.mask,
-                say=self.say,
-                caution=stale.append,
-            ).plan()
+            plan = Preparation(self.context, caution=stale.append).plan()
         except UnpreparedError as error:
             checks += (Check(one.what, PROBLEM, one.line, one.region) for one in error.found)
         checks += (Check(line.partition(":")[0], WARNING, line) for line in stale)
         launches = self._launches(plan) if plan else {}
         if plan:
             checks += self._prepared(plan)
-        with ThreadPoolExecutor(len(self.clouds)) as pool:
+        clouds, fleet = self.context.clouds, self.context.fleet
+        with ThreadPoolExecutor(len(clouds)) as pool:
             found = {
                 region: pool.submit(
-                    RegionCheck(ec2, self.fleet, self._wanted(region, launches.get(region, ()))).run
+                    RegionCheck(ec2, fleet, self._wanted(region, launches.get(region, ()))).run
                 )
-                for region, ec2 in self.clouds.items()
+                for region, ec2 in clouds.items()
             }
         for region, asked in found.items():
             checks += (check.of(region) for check in asked.result())
@@ -83,33 +70,35 @@ class Preflight:
 
     def _launches(self, plan: Plan) -> dict[str, tuple[Launch, ...]]:
         """What a start would try, by region."""
+        placement = self.context.options.placement
         found: dict[str, list[Launch]] = {}
         for number, candidate in enumerate(plan.candidates):
             launch = plan.launch(
                 candidate,
-                count=self.options.placement.count,
-                minimum=self.options.placement.minimum,
+                count=placement.count,
+                minimum=placement.minimum,
                 user_data=plan.script(),
                 tags={},
-                client_token=self.fleet.client_token(f"dry run {number}"),
+                client_token=self.context.fleet.client_token(f"dry run {number}"),
             )
             found.setdefault(candidate.region, []).append(launch)
         return {region: tuple(each) for region, each in found.items()}
 
     def _prepared(self, plan: Plan) -> Iterator[Check]:
-        yield tried(f"GitHub, {self.options.github.place}", self._may_register)
+        yield tried(f"GitHub, {self.context.options.github.place}", self._may_register)
         for (region, kind), image in plan.images.items():
             named = f"{image.id} ({image.name}) for {image.architecture}"
             yield Check(f"image for {kind}", OK, named, region)
         yield Check("user data", OK, size_of(plan.script()))
 
     def _may_register(self) -> str:
-        if self.options.registration.jit:  # the preparation has not asked yet
-            self.mask(self.github.registration_token())
+        if self.context.options.registration.jit:  # the preparation has not asked yet
+            self.context.log.mask(self.context.github.registration_token())
         return "the token may register runners"
 
     def _wanted(self, region: str, launches: tuple[Launch, ...]) -> Wanted:
-        placement, machine = self.options.placement, self.options.machine
+        options = self.context.options
+        placement, machine = options.placement, options.machine
         template = launches[0].template if launches else None
         groups = of_region(machine.security_group_ids, region) or ()
         subnets = placement.subnets_of(region)

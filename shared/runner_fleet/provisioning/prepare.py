@@ -9,18 +9,17 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from runner_fleet.at_once import begun
-from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Image, Launch
 from runner_fleet.ec2_template import LaunchTemplate
 from runner_fleet.errors import InputError
-from runner_fleet.github import DEFAULT_GROUP, GitHub, RunnerArchive
+from runner_fleet.github import DEFAULT_GROUP, RunnerArchive
 from runner_fleet.github_groups import group_id
 from runner_fleet.provisioning.candidates import SPOT, Candidate
+from runner_fleet.provisioning.context import StartContext
 from runner_fleet.provisioning.identity import PRICE_TAG, Fleet
 from runner_fleet.provisioning.offers import Survey, survey, to_try
 from runner_fleet.provisioning.options.aws import of_region
 from runner_fleet.provisioning.options.machine import Machine
-from runner_fleet.provisioning.options.start import StartOptions
 from runner_fleet.provisioning.prices import unpriced
 from runner_fleet.provisioning.problems import Problem, UnpreparedError, noted, problem
 from runner_fleet.provisioning.script_syntax import check_syntax
@@ -113,53 +112,47 @@ class Plan:
 
 @dataclass(frozen=True)
 class Preparation:
-    """What a launch is prepared from.
+    """How a launch is prepared. `caution` gets what may fail one day."""
 
-    `mask` gets secrets that must not show in the log, `caution` what may fail one day.
-    """
-
-    options: StartOptions
-    fleet: Fleet
-    github: GitHub
-    clouds: Mapping[str, Ec2]  # by region
-    mask: Callable[[str], None]
-    say: Callable[[str], None]
+    context: StartContext
     caution: Callable[[str], None]
-    clock: Callable[[], float] = time.monotonic
 
     def plan(self) -> Plan:
         """The plan; raises `UnpreparedError` with all problems at once."""
+        options, github = self.context.options, self.context.github
+        fleet, log = self.context.fleet, self.context.log
         problems: list[Problem] = []
-        regions = self.options.placement.regions
+        regions = options.placement.regions
         # EC2 is asked meanwhile: making its client takes as long as GitHub's replies.
-        asked = {name: begun(partial(survey, self.clouds[name], self.options)) for name in regions}
+        asked = {
+            name: begun(partial(survey, self.context.clouds[name], options)) for name in regions
+        }
         tokens, archives, group = Tokens(), list[RunnerArchive](), DEFAULT_GROUP
-        registration = self.options.registration
-        with noted(problems, f"GitHub, {self.options.github.place}"):
+        with noted(problems, f"GitHub, {options.github.place}"):
             tokens = self._tokens()
-            archives = self.github.runner_archives()
-            if registration.group:
-                group = group_id(self.github, registration.group)
+            archives = github.runner_archives()
+            if options.registration.group:
+                group = group_id(github, options.registration.group)
         surveys = _answers(asked, problems)
         candidates: list[Candidate] = []
         skipped: list[str] = []
         if len(surveys) == len(regions):
             with noted(problems, "places"):
-                candidates = to_try(self.options.placement, surveys, self.say, skipped.append)
-        if other := unpriced(self.options.placement.prices, candidates):
+                candidates = to_try(options.placement, surveys, log.say, skipped.append)
+        if other := unpriced(options.placement.prices, candidates):
             self.caution(other)
         for line in skipped:
-            self.say(line)
+            log.say(line)
         with noted(problems, "user data"):
             self._check_script(surveys)
         script = None
         with noted(problems, "user data"):
             boot = self._boot(archives, self._on_windows(surveys))
-            script = Script(boot, self.fleet, tokens, self._tokens, self.clock)
+            script = Script(boot, fleet, tokens, self._tokens, time.monotonic)
         if problems or script is None:
             raise UnpreparedError(problems, several=len(regions) > 1)
-        machine = self.options.machine
-        name = {} if "Name" in machine.tags else {"Name": f"runner-fleet {self.fleet.repository}"}
+        machine = options.machine
+        name = {} if "Name" in machine.tags else {"Name": f"runner-fleet {fleet.repository}"}
         return Plan(
             candidates=tuple(candidates),
             images={
@@ -169,7 +162,7 @@ class Preparation:
             },
             templates={name: one.template for name, one in surveys.items() if one.template},
             machine=machine,
-            tags=name | machine.tags | self.fleet.tags(),
+            tags=name | machine.tags | fleet.tags(),
             script=script,
             skipped=tuple(skipped),
             group_id=group,
@@ -178,28 +171,30 @@ class Preparation:
     def _check_script(self, surveys: Mapping[str, Survey]) -> None:
         images = [image for one in surveys.values() for image in one.images.values()]
         if images and not any(image.windows for image in images):
-            check_syntax("pre_runner_script", self.options.boot.pre_script)
+            check_syntax("pre_runner_script", self.context.options.boot.pre_script)
 
     def _tokens(self) -> Tokens:
         """Only those that are needed; a spot instance deregisters itself when EC2 takes it back."""
-        spot = SPOT in self.options.placement.markets
+        options, github = self.context.options, self.context.github
+        spot = SPOT in options.placement.markets
         tokens = Tokens(
-            "" if self.options.registration.jit else self.github.registration_token(),
-            self.github.remove_token() if spot else "",
+            "" if options.registration.jit else github.registration_token(),
+            github.remove_token() if spot else "",
         )
-        self.mask(tokens.registration)
-        self.mask(tokens.removal)
+        self.context.log.mask(tokens.registration)
+        self.context.log.mask(tokens.removal)
         return tokens
 
     def _boot(self, archives: list[RunnerArchive], windows: bool) -> Boot:
-        access, boot = self.options.github, self.options.boot
+        options = self.context.options
+        boot = options.boot
         if stale := boot.runner_version.warning(archives):
             self.caution(stale)
         return Boot(
-            url=access.runners_url,
+            url=options.github.runners_url,
             archives=boot.runner_version.archives(archives),
             extra_labels=boot.extra_labels,
-            runner_group=self.options.registration.group,
+            runner_group=options.registration.group,
             home=boot.home,
             run_as_root=boot.run_as_root,
             runner_directory=boot.runner_directory,
@@ -208,7 +203,7 @@ class Preparation:
             max_lifetime=boot.max_lifetime,
             pre_script=boot.pre_script,
             extra=boot.extra,
-            market=self.options.placement.markets[0],  # spot comes first
+            market=options.placement.markets[0],  # spot comes first
             windows=windows,
         )
 
@@ -219,7 +214,7 @@ class Preparation:
             msg = "aws_image_id: some of the images are Windows and some are not: choose one system"
             raise InputError(msg)
         # Without an image, as the inputs have it: the rest can still be checked.
-        return found.pop() if found else self.options.boot.home[1:2] == ":"
+        return found.pop() if found else self.context.options.boot.home[1:2] == ":"
 
 
 def _answers(asked: Mapping[str, Future[Survey]], problems: list[Problem]) -> dict[str, Survey]:

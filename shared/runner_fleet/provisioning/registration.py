@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, wait
@@ -56,7 +57,6 @@ def register_all(
     fleet: Fleet,
     extra_labels: Sequence[str],
     group_id: int,
-    clock: Callable[[], float],
 ) -> dict[str, JitConfig]:
     """A registration for each label of the fleet, by label.
 
@@ -65,7 +65,7 @@ def register_all(
     `UNDER_WAY`, for one may be waiting for a rate limit to end. Raises `GitHubError`.
     """
     over = threading.Event()
-    pace = Pace(clock, over.wait)
+    pace = Pace(time.monotonic, over.wait)
     waiting = deque(fleet.labels)
 
     def register() -> dict[str, JitConfig]:

@@ -46,7 +46,6 @@ class Stop:
     say: Callable[[str], None]
     own: Own = field(default_factory=Own)
     hurried: Callable[[], bool] = lambda: False  # GitHub leaves a cancelled step 10 s
-    clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     join: Join = threading.Thread.join
 
@@ -108,8 +107,7 @@ class Stop:
         for region, one in answers.found.items():
             one.problems = [f"{region}: {line}" for line in one.problems]
             taken.add(one)
-        for region, lines in answers.failed.items():
-            taken.problems += [f"{region}: {line}" for line in lines]
+        taken.problems += answers.problems
         return {*answers.failed, *(name for name, one in answers.found.items() if one.problems)}
 
     def _end(self, region: str, before: set[str]) -> Taken:
@@ -133,8 +131,8 @@ class Stop:
         if not self.options.wait or not taken.terminated:
             return
         self.say(f"Waiting until {counted(taken.terminated, 'instance')} ended ...")
-        end = self.clock() + TERMINATION_TIMEOUT
+        end = time.monotonic() + TERMINATION_TIMEOUT
         for region, ec2 in self.ec2.items():
             ids = [key for key in taken.terminated if taken.region_of.get(key) == region]
             if ids:
-                ec2.wait_terminated(ids, end - self.clock())
+                ec2.wait_terminated(ids, end - time.monotonic())

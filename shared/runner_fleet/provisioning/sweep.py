@@ -96,8 +96,7 @@ class Sweeper:
             return tagged, ec2.instances(others)
 
         answers = at_once(self.ec2, look, self.region_timeout, self.join)
-        for region, lines in answers.failed.items():
-            swept.problems += [f"{region}: {line}" for line in lines]
+        swept.problems += answers.problems
         everything: dict[str, Instance] = {}
         for tagged, named in answers.found.values():
             everything |= tagged | named
@@ -197,9 +196,10 @@ class Sweeper:
         for runner in filter(sweeping.may_be_orphan, runners):
             opinion = sweeping.about_runner(runner, known, runs, self.run_repositories)
             run = jit_run_of(runner.name)
-            row = registration(runner.name, opinion.why, f"{run[1]}-{run[2]}" if run else "")
+            attempt = f"{run[1]}-{run[2]}" if run else ""
+            row = registration(runner.name, opinion.why, attempt, orphan=opinion.orphan)
             if opinion.orphan:
-                suspects.append((replace(row, orphan=True), runner))
+                suspects.append((row, runner))
             elif opinion.said:
                 swept.rows.append(row)
         return suspects
@@ -212,8 +212,7 @@ class Sweeper:
             swept.rows.append(replace(row, outcome="would be terminated"))
             for runner in runners:
                 if _is_of(runner, instance):
-                    told = registration(runner.name, "its instance is an orphan", row.run)
-                    swept.rows.append(replace(told, orphan=True, outcome="would be removed"))
+                    swept.rows.append(_of_orphan(runner.name, row.run, "would be removed"))
 
     def _end(self, orphans: list[tuple[Row, Instance]], swept: Swept) -> None:
         """Terminate the orphans, each region by itself, and remove their runners."""
@@ -227,8 +226,7 @@ class Sweeper:
             return here
 
         answers = at_once(regions, end, self.region_timeout, self.join)
-        for region, lines in answers.failed.items():
-            swept.problems += [f"{region}: {line}" for line in lines]
+        swept.problems += answers.problems
         for region, here in answers.found.items():
             swept.problems += [f"{region}: {line}" for line in here.problems]
             here.problems.clear()
@@ -245,12 +243,7 @@ class Sweeper:
             remove_runners(mapping, (), self.github, taken, self.sleep)
         swept.problems += taken.problems
         swept.rows += [
-            replace(
-                registration(name, "its instance is an orphan", _run_of(name, orphans)),
-                orphan=True,
-                outcome="removed",
-            )
-            for name in taken.removed
+            _of_orphan(name, _run_of(name, orphans), "removed") for name in taken.removed
         ]
 
     def _remove(self, suspects: list[tuple[Row, Runner]], swept: Swept) -> None:
@@ -280,6 +273,11 @@ def _by_region(orphans: Iterable[tuple[Row, Instance]]) -> dict[str, dict[str, I
     for row, one in orphans:
         regions.setdefault(row.region, {})[one.id] = one
     return regions
+
+
+def _of_orphan(name: str, run: str, outcome: str) -> Row:
+    """The registration of an orphan's runner."""
+    return registration(name, "its instance is an orphan", run, outcome, orphan=True)
 
 
 def _run_of(name: str, orphans: Iterable[tuple[Row, Instance]]) -> str:

@@ -32,7 +32,8 @@ class Swept:
     problems: list[str] = field(default_factory=list)
 
 
-def registration(name: str, why: str, run: str = "") -> Row:
+def registration(name: str, why: str, run: str, outcome: str = "left", *, orphan: bool) -> Row:
+    """What a registration has of a row."""
     return Row(
         kind="registration",
         name=name,
@@ -40,6 +41,6 @@ def registration(name: str, why: str, run: str = "") -> Row:
         age=None,
         run=run,
         why=why,
-        outcome="left",
-        orphan=False,
+        outcome=outcome,
+        orphan=orphan,
     )

@@ -64,22 +64,21 @@ def take_back(
     ids: Iterable[str],
     labels: Iterable[str],
     ec2: Ec2,
-    github: GitHub | None,
+    github: GitHub,
     sleep: Callable[[float], None],
 ) -> Taken:
     """Terminate the instances and remove the registrations of their runners.
 
     One TerminateInstances for all, one runner listing, one DELETE for each runner that is still
     registered. Instances go first: they cost money. Trouble with one service does not keep the
-    other from being cleaned up; without `github` only the instances are.
+    other from being cleaned up.
 
     An instance that lived until now and has no online runner may be about to register one: then
     the runners are listed once more, when it has shut down that far.
     """
     taken = Taken()
     end_instances(ids, ec2, taken, sleep)
-    if github is not None:
-        remove_runners(dict.fromkeys(taken.accounted, ""), labels, github, taken, sleep)
+    remove_runners(dict.fromkeys(taken.accounted, ""), labels, github, taken, sleep)
     return taken
 
 

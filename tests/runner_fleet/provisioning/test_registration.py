@@ -56,7 +56,7 @@ def test_eighty_go_at_once_and_the_rest_a_minute_after_the_one_as_far_back() -> 
 def test_each_label_gets_a_registration_of_its_own(world: World) -> None:
     wanted = fleet(9)
     with closing(GitHub(TOKEN, REPOSITORY, world.github.url)) as github:
-        configs = register_all(github, wanted, ("gpu",), DEFAULT_GROUP, time.monotonic)
+        configs = register_all(github, wanted, ("gpu",), DEFAULT_GROUP)
     assert list(configs) == list(wanted.labels)
     by_id = {runner.id: runner for runner in world.github.runners()}
     assert len(by_id) == 9
@@ -75,7 +75,7 @@ def test_after_a_failure_one_that_waits_for_a_limit_is_not_waited_for(tmp_path: 
         world.faults.add(Fault(JIT, status=403, message="Forbidden", skip=5, times=None))
         began = time.monotonic()
         with pytest.raises(GitHubError, match="403"):
-            register_all(github, fleet(50), (), DEFAULT_GROUP, time.monotonic)
+            register_all(github, fleet(50), (), DEFAULT_GROUP)
         assert limit.times == 0
         assert time.monotonic() - began < 30
 
@@ -84,7 +84,7 @@ def test_after_a_failure_no_further_ones_are_begun(world: World) -> None:
     world.faults.add(Fault(JIT, status=403, message="Forbidden", skip=5, times=None))
     with closing(GitHub(TOKEN, REPOSITORY, world.github.url)) as github:
         with pytest.raises(GitHubError, match="403"):
-            register_all(github, fleet(50), (), DEFAULT_GROUP, time.monotonic)
+            register_all(github, fleet(50), (), DEFAULT_GROUP)
         tried = world.calls.count(JIT.removesuffix("$"))
         assert len(world.github.runners()) == 5
         assert tried < 20

@@ -40,12 +40,12 @@ def runner(name: str, *, online: bool = False, busy: bool = False) -> Runner:
 @pytest.mark.parametrize(
     ("run", "orphan", "why"),
     [
-        (WorkflowRun(77, "completed", 2), True, "its run is completed"),
-        (WorkflowRun(77, "in_progress", 2), False, "it is in use"),
-        (WorkflowRun(77, "queued", 2), False, "it is in use"),
-        (WorkflowRun(77, "in_progress", 3), True, "its run is at attempt 3"),
+        (WorkflowRun("completed", 2), True, "its run is completed"),
+        (WorkflowRun("in_progress", 2), False, "it is in use"),
+        (WorkflowRun("queued", 2), False, "it is in use"),
+        (WorkflowRun("in_progress", 3), True, "its run is at attempt 3"),
         # An answer from before the re-run.
-        (WorkflowRun(77, "completed", 1), False, "it is in use"),
+        (WorkflowRun("completed", 1), False, "it is in use"),
         (None, True, "its run is gone"),
     ],
 )
@@ -88,7 +88,7 @@ def test_an_instance_whose_run_is_not_known_is_left_and_said(
 )
 def test_an_instance_that_has_not_all_our_tags_is_left_and_said(name: str, value: str) -> None:
     one = instance(**{name: value})
-    for run in (None, WorkflowRun(77, "completed", 2)):
+    for run in (None, WorkflowRun("completed", 2)):
         opinion = about_instance(one, {KEY: run, run_of(one): run}, busy=False)
         assert (opinion.orphan, opinion.said) == (False, True)
         assert opinion.why == "its tags are not those of start-runner"
@@ -158,15 +158,15 @@ def test_the_instance_decides_about_a_registration(about: Known, orphan: bool, w
 @pytest.mark.parametrize(
     ("about", "run", "orphan"),
     [
-        (known(), WorkflowRun(77, "completed", 2), True),
-        (known(), WorkflowRun(77, "queued", 3), True),
-        (known(), WorkflowRun(77, "in_progress", 2), False),
+        (known(), WorkflowRun("completed", 2), True),
+        (known(), WorkflowRun("queued", 3), True),
+        (known(), WorkflowRun("in_progress", 2), False),
         (known(), None, False),
-        (known(complete=False), WorkflowRun(77, "completed", 2), False),
-        (known(instance(label="runner-ab12cd34")), WorkflowRun(77, "completed", 2), False),
+        (known(complete=False), WorkflowRun("completed", 2), False),
+        (known(instance(label="runner-ab12cd34")), WorkflowRun("completed", 2), False),
         (
             known(instance("terminated", label="runner-ab12cd34")),
-            WorkflowRun(77, "completed", 2),
+            WorkflowRun("completed", 2),
             True,
         ),
     ],

@@ -11,19 +11,12 @@ from typing import Any
 import pytest
 from runner_fleet.errors import InputError
 from runner_fleet.github import RunnerArchive
-from runner_fleet.provisioning.identity import Caller, Fleet
+from runner_fleet.provisioning.identity import Fleet
 from runner_fleet.provisioning.user_data import Boot, user_data
 
 from tests.noise import noise
+from tests.runner_fleet.provisioning.fleet import FLEET, TOKEN
 
-TOKEN = "AABBCCDDEEFFGGHHIIJJKKLLMMNNO"
-FLEET = Fleet(
-    "77-1-start-x",
-    "octo-org/gpu-tests",
-    Caller("octo-org/gpu-tests", "77", "1", "start"),
-    ("runner-aaaaaaa1", "runner-aaaaaaa2"),
-    "runner-aaaaaaa3",
-)
 ARCHIVES = (
     RunnerArchive("x64", "https://example.com/linux-x64-2.335.1.tar.gz", "1" * 64),
     RunnerArchive("arm64", "https://example.com/linux-arm64-2.335.1.tar.gz", "2" * 64),

@@ -8,20 +8,13 @@ from pathlib import Path
 import pytest
 from runner_fleet.errors import InputError
 from runner_fleet.github import RunnerArchive
-from runner_fleet.provisioning.identity import Caller, Fleet
+from runner_fleet.provisioning.identity import Fleet
 from runner_fleet.provisioning.user_data import LIMIT, Boot, user_data
 from runner_fleet.provisioning.windows import literal
 
 from tests.powershell import assigned, commands, errors, function, nodes, parse, text
+from tests.runner_fleet.provisioning.fleet import FLEET, TOKEN
 
-TOKEN = "AABBCCDDEEFFGGHHIIJJKKLLMMNNO"
-FLEET = Fleet(
-    "77-1-start-x",
-    "octo-org/gpu-tests",
-    Caller("octo-org/gpu-tests", "77", "1", "start"),
-    ("runner-aaaaaaa1", "runner-aaaaaaa2"),
-    "runner-aaaaaaa3",
-)
 ARCHIVES = (
     RunnerArchive("x64", "https://example.com/linux-x64.tar.gz", "1" * 64),
     RunnerArchive("x64", "https://example.com/win-x64.zip", "2" * 64, "win"),

@@ -6,8 +6,9 @@ import json
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from sandbox.github import Simulator, VirtualClock, runs, scope_tokens
 
 REPO = "octo-org/gpu-tests"
+
+Waiting = Callable[[str], AbstractContextManager[Future[tuple[int, Any]]]]
 
 
 @dataclass
@@ -72,6 +75,22 @@ def online(served: Simulator, process: Process, token: str) -> Process:
     process.register(token, ephemeral=True)
     assert process("POST", "/session", {})[0] == 200
     return process
+
+
+@pytest.fixture
+def waiting(
+    served: Simulator, online: Process, eventually: Callable[[Callable[[], object]], None]
+) -> Waiting:
+    """The runner asks for what is not there yet; the block runs when the call is under way."""
+
+    @contextmanager
+    def ask(path: str) -> Iterator[Future[tuple[int, Any]]]:
+        with ThreadPoolExecutor(1) as pool:
+            reply = pool.submit(online, "GET", f"{path}?wait=60")
+            eventually(lambda: sum(served.state.calls_under_way.values()))
+            yield reply
+
+    return ask
 
 
 class TestRegistration:
@@ -171,33 +190,22 @@ class TestSession:
         assert served.job(job.id).conclusion == "failure"
 
     def test_a_call_under_way_is_a_sign_of_life(
-        self,
-        served: Simulator,
-        online: Process,
-        clock: VirtualClock,
-        eventually: Callable[[Callable[[], object]], None],
+        self, served: Simulator, clock: VirtualClock, waiting: Waiting
     ) -> None:
-        with ThreadPoolExecutor(1) as pool:
-            poll = pool.submit(online, "GET", "/message?wait=60")
-            eventually(lambda: sum(served.state.calls_under_way.values()))
+        with waiting("/message") as reply:
             clock.advance(1000)
             assert served.runners()[0].status == "online"
             served.queue_job(REPO, None, "test", ["gpu"])
-            assert poll.result(60)[0] == 200
+            assert reply.result(60)[0] == 200
 
 
 class TestMessages:
     def test_a_job_is_handed_to_the_runner_that_waits(
-        self,
-        served: Simulator,
-        online: Process,
-        eventually: Callable[[Callable[[], object]], None],
+        self, served: Simulator, waiting: Waiting
     ) -> None:
-        with ThreadPoolExecutor(1) as pool:
-            poll = pool.submit(online, "GET", "/message?wait=60")
-            eventually(lambda: sum(served.state.calls_under_way.values()))
+        with waiting("/message") as reply:
             job = served.queue_job(REPO, None, "test", ["gpu"])
-            status, answer = poll.result(60)
+            status, answer = reply.result(60)
         assert status == 200
         assert answer["job"] == {
             "id": job.id,
@@ -212,17 +220,10 @@ class TestMessages:
     def test_nothing_in_time_is_204(self, online: Process) -> None:
         assert online("GET", "/message?wait=0.05") == (204, None)
 
-    def test_a_deleted_runner_learns_it_at_once(
-        self,
-        served: Simulator,
-        online: Process,
-        eventually: Callable[[Callable[[], object]], None],
-    ) -> None:
-        with ThreadPoolExecutor(1) as pool:
-            poll = pool.submit(online, "GET", "/message?wait=60")
-            eventually(lambda: sum(served.state.calls_under_way.values()))
+    def test_a_deleted_runner_learns_it_at_once(self, served: Simulator, waiting: Waiting) -> None:
+        with waiting("/message") as reply:
             served.remove_runner(served.runners()[0].id)
-            status, answer = poll.result(60)
+            status, answer = reply.result(60)
         assert status == 401
         assert answer["message"].startswith("The runner registration has been deleted")
 
@@ -246,37 +247,27 @@ class TestJobs:
         assert online("DELETE", "/session")[0] == 204
 
     def test_somebody_outside_finishes_it(
-        self,
-        served: Simulator,
-        online: Process,
-        eventually: Callable[[Callable[[], object]], None],
+        self, served: Simulator, online: Process, waiting: Waiting
     ) -> None:
         job = served.queue_job(REPO, None, "test", ["gpu"])
         path = f"/jobs/{job.id}"
         online("POST", f"{path}/acquire")
-        with ThreadPoolExecutor(1) as pool:
-            wait = pool.submit(online, "GET", f"{path}?wait=60")
-            eventually(lambda: sum(served.state.calls_under_way.values()))
+        with waiting(path) as reply:
             served.finish_job(job.id, "success")
-            assert wait.result(60)[1]["conclusion"] == "success"
+            assert reply.result(60)[1]["conclusion"] == "success"
         # Its own word comes late, and changes nothing.
         status, answer = online("POST", f"{path}/complete", {"conclusion": "failure"})
         assert (status, answer["conclusion"]) == (200, "success")
 
     def test_a_cancellation_reaches_the_runner(
-        self,
-        served: Simulator,
-        online: Process,
-        eventually: Callable[[Callable[[], object]], None],
+        self, served: Simulator, online: Process, waiting: Waiting
     ) -> None:
         job = served.queue_job(REPO, None, "test", ["gpu"])
         online("POST", f"/jobs/{job.id}/acquire")
-        with ThreadPoolExecutor(1) as pool:
-            wait = pool.submit(online, "GET", f"/jobs/{job.id}?wait=60")
-            eventually(lambda: sum(served.state.calls_under_way.values()))
+        with waiting(f"/jobs/{job.id}") as reply:
             with served.state.transaction():
                 runs.cancel(served.state, served.runs()[0], force=False)
-            answer = wait.result(60)[1]
+            answer = reply.result(60)[1]
         assert (answer["status"], answer["cancel_requested"]) == ("in_progress", True)
         online("POST", f"/jobs/{job.id}/complete", {"conclusion": "cancelled"})
         assert served.runs()[0].conclusion == "cancelled"
