@@ -18,6 +18,8 @@ SHELL := bash
 PYTHON ?= python3
 LAUNCH := $(PYTHON) shared/launch --set dev
 CACHE := $(CURDIR)/.cache
+# Many tests wait for processes of the sandbox: two at a time for each processor.
+WORKERS := $(shell echo $$((2 * $$(nproc))))
 
 export RUNNER_FLEET_CACHE := $(CACHE)/environments
 export UV_CACHE_DIR := $(CACHE)/uv
@@ -41,7 +43,7 @@ sandbox:
 
 test:
 	@mkdir -p .cache/tmp
-	@exec $(LAUNCH) -m pytest -q -n auto --dist worksteal $(ARGS)
+	@exec $(LAUNCH) -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 
 # Without ARGS everything: ten thousand input sets, then every point of the campaign.
 test-faults:
