@@ -16,9 +16,12 @@ from runner_fleet.masking import redacted
 _UNSURE_CODES = frozenset(
     {"", "InternalError", "InternalFailure", "Unavailable", "ServiceUnavailable"}
 )
-_BUSY_CODES = frozenset({"RequestLimitExceeded", "Throttling", "EC2ThrottledException"})
-"""EC2's codes for "not now" (EC2 API reference, error codes): of the unsure ones nobody can say
-whether the call took effect."""
+"""EC2's codes of which nobody can say whether the call took effect."""
+
+THROTTLED = frozenset(
+    {"RequestLimitExceeded", "Throttling", "ThrottlingException", "EC2ThrottledException"}
+)
+"""EC2's codes for "not now" (EC2 API reference, error codes; botocore, retryhandler)."""
 
 
 class FleetError(Exception):
@@ -91,7 +94,7 @@ class CloudError(FleetError):
         self.named_ids = named_ids
         # A bare HTTP status stands where the reply was not EC2's own.
         unclear = code in _UNSURE_CODES or code.isdigit()
-        self.transient = unclear or code in _BUSY_CODES
+        self.transient = unclear or code in THROTTLED
         self.unsure = unclear
         super().__init__(message)
 

@@ -191,7 +191,7 @@ def test_after_capacity_timeout_one_line_says_what_was_tried(
     assert result.status == 1
     (line,) = result.errors
     found = re.match(
-        r"no room for 2 instances after [0-9]+ seconds and (?P<passes>[0-9]+) passes: "
+        r"no room for 2 instances after [0-9]+ seconds and (?P<passes>[0-9]+) pass(?:es)?: "
         r"on-demand g4dn.xlarge in us-east-1: InsufficientInstanceCapacity( \(([0-9]+) times\))?, "
         r"on-demand g5.xlarge in us-east-1: Unsupported\. Try later, ",
         line,

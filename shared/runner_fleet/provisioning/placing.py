@@ -11,7 +11,7 @@ from runner_fleet.aws_errors import NEVER_HERE, NO_ROOM, QUOTAS
 from runner_fleet.cancel import Cancellation
 from runner_fleet.ec2 import Ec2
 from runner_fleet.ec2_model import Instance, Launch
-from runner_fleet.errors import CapacityError, CloudError, FleetError
+from runner_fleet.errors import THROTTLED, CapacityError, CloudError, FleetError
 from runner_fleet.provisioning.attempts import Attempt, Trail, tally
 from runner_fleet.provisioning.candidates import Candidate
 from runner_fleet.provisioning.identity import LABEL_TAG, Fleet
@@ -189,9 +189,16 @@ class Placing:
     def _nowhere(self, count: int, minimum: int, attempts: Sequence[Attempt]) -> str:
         wanted = f"{count} instances" if minimum == count else f"{minimum} to {count} instances"
         passes = max((attempt.number for attempt in attempts), default=0)
+        counted = "1 pass" if passes == 1 else f"{passes} passes"
+        tried = f"{self._elapsed():.0f} seconds and {counted}: {tally(attempts)}"
+        if attempts and all(attempt.code in THROTTLED for attempt in attempts):
+            return (
+                f"AWS throttled every launch for {tried}. Other work in this account makes too "
+                "many calls: try later, give more time in capacity_timeout, or name another "
+                "aws_region_name"
+            )
         return (
-            f"no room for {'1 instance' if count == 1 else wanted} after {self._elapsed():.0f} "
-            f"seconds and {passes} passes: {tally(attempts)}. Try later, give more time in "
-            "capacity_timeout, or name more places: another subnet (zone) in aws_subnet_id, more "
-            "types in aws_instance_type, another aws_region_name or market"
+            f"no room for {'1 instance' if count == 1 else wanted} after {tried}. Try later, give "
+            "more time in capacity_timeout, or name more places: another subnet (zone) in "
+            "aws_subnet_id, more types in aws_instance_type, another aws_region_name or market"
         )

@@ -181,7 +181,7 @@ def test_throttling_is_sat_out_in_the_same_place(stage: Callable[..., Stage], wo
     ]
 
 
-@pytest.mark.parametrize("code", ["RequestLimitExceeded", "Throttling"])
+@pytest.mark.parametrize("code", ["RequestLimitExceeded", "Throttling", "ThrottlingException"])
 def test_a_region_that_throttles_for_ever_is_left_for_another(
     stage: Callable[..., Stage], world: World, code: str
 ) -> None:
@@ -206,9 +206,20 @@ def test_without_another_region_endless_throttling_is_said_when_the_time_is_over
     with pytest.raises(CapacityError) as caught:
         made.placing.place(1, 1, script)
     assert str(caught.value).startswith(
-        "no room for 1 instance after 16 seconds and 2 passes: on-demand g4dn.xlarge in us-east-1: "
-        "RequestLimitExceeded (2 times). Try later, "
+        "AWS throttled every launch for 16 seconds and 2 passes: on-demand g4dn.xlarge in "
+        "us-east-1: RequestLimitExceeded (2 times). Other work in this account makes too many "
+        "calls: try later, give more time in capacity_timeout, or name another aws_region_name"
     )
+
+
+def test_throttling_beside_a_lack_of_room_is_a_lack_of_room(
+    stage: Callable[..., Stage], world: World
+) -> None:
+    throttled = Fault("RunInstances", status=503, code="Throttling", times=None, region="us-east-1")
+    world.faults.add(throttled)
+    world.ec2.rules.refuse(instance_type="g4dn.xlarge", region="us-west-2")
+    with pytest.raises(CapacityError, match="no room for 1 instance after 7 seconds and 1 pass:"):
+        stage(HERE, THERE, timeout=0.0).placing.place(1, 1, script)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
