@@ -41,6 +41,10 @@ class InputReader:
     def problem(self, name: str, text: str) -> None:
         self.problems.append(f"{name}: {text}")
 
+    def wrong(self, *names: str) -> bool:
+        """Whether one of these inputs has a problem: its value is the default, and says nothing."""
+        return any(line.startswith(f"{name}: ") for line in self.problems for name in names)
+
     def report(self) -> tuple[str, ...]:
         """All problems, in the order of the inputs."""
         return tuple(in_order(self.problems, self._action)) if self.problems else ()

@@ -47,6 +47,7 @@ class Placement:
 
 def placement(read: InputReader, environ: Mapping[str, str]) -> Placement:
     count = read.integer("instance_count", 1, maximum=LARGEST_COUNT)
+    most = LARGEST_COUNT if read.wrong("instance_count") else count
     return Placement(
         regions=regions(read, environ),
         instance_types=_instance_types(read),
@@ -57,7 +58,7 @@ def placement(read: InputReader, environ: Mapping[str, str]) -> Placement:
         cheapest_first=read.one_of("placement_strategy", "in-order", "cheapest-first")
         == "cheapest-first",
         count=count,
-        minimum=read.integer("min_count", count, maximum=count, absent="leave it out for all"),
+        minimum=read.integer("min_count", count, maximum=most, absent="leave it out for all"),
         timeout=read.integer("capacity_timeout", 300, minimum=0),
         # Of other types, too: several workflows may share a table.
         prices=read.numbers("aws_prices", _TYPE, _TYPE_HINT),

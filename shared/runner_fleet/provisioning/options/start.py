@@ -69,7 +69,8 @@ def _idleness(read: InputReader, options: StartOptions) -> StartOptions:
     idle, least = options.boot.idle_timeout, -(-longest // 60)
     if options.placement.count == 1 or idle == 0 or idle >= least:
         return options
-    if read.text("idle_timeout_minutes"):
+    limits = ("instance_count", "gh_timeout", "capacity_timeout", "registration")
+    if read.text("idle_timeout_minutes") and not read.wrong("idle_timeout_minutes", *limits):
         read.problem(
             "idle_timeout_minutes",
             f"{idle} minutes are less than {which} ({longest} seconds): an instance that is ready "
@@ -81,7 +82,7 @@ def _idleness(read: InputReader, options: StartOptions) -> StartOptions:
 
 def _check_lifetime(read: InputReader, options: StartOptions) -> None:
     lifetime, least = options.boot.max_lifetime, -(-options.timeout // 60)
-    if lifetime < least:
+    if lifetime < least and not read.wrong("max_lifetime_minutes", "gh_timeout"):
         read.problem(
             "max_lifetime_minutes",
             f"{lifetime} minutes are less than gh_timeout ({options.timeout} seconds): an instance "

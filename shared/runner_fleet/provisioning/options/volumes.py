@@ -31,7 +31,8 @@ def volumes(read: InputReader) -> Volumes:
     iops, throughput = _iops(read, kind or DEFAULT_TYPE), _throughput(read, kind or DEFAULT_TYPE)
     # A launch template may give more than the least IOPS.
     known = iops or (None if read.text("aws_launch_template") else _IOPS_OF_GP3)
-    if throughput and known and throughput * _IOPS_PER_THROUGHPUT > known:
+    unknown = read.wrong("aws_root_device_iops")
+    if throughput and known and throughput * _IOPS_PER_THROUGHPUT > known and not unknown:
         read.problem(
             "aws_root_device_throughput",
             f"{throughput} MiB/s need aws_root_device_iops of at least "
@@ -56,6 +57,8 @@ def _type(read: InputReader) -> str:
 def _iops(read: InputReader, kind: str) -> int | None:
     name = "aws_root_device_iops"
     limits = _IOPS[kind]
+    if read.wrong("aws_root_device_type"):
+        return None
     if not read.text(name):
         if kind in ("io1", "io2"):
             read.problem(name, f"is required for a volume of type {kind}")
@@ -68,6 +71,8 @@ def _iops(read: InputReader, kind: str) -> int | None:
 
 def _throughput(read: InputReader, kind: str) -> int | None:
     name = "aws_root_device_throughput"
+    if read.wrong("aws_root_device_type"):
+        return None
     if read.text(name) and kind != "gp3":
         read.problem(name, f"a volume of type {kind} takes none: only gp3 does")
         return None

@@ -160,6 +160,26 @@ def test_inputs_that_contradict_each_other_are_one_line(
 @pytest.mark.parametrize(
     "inputs",
     [
+        {"instance_count": "x", "min_count": "4"},
+        {"instance_count": "x", "idle_timeout_minutes": "7"},
+        {"gh_timeout": "x", "idle_timeout_minutes": "7", "instance_count": "2"},
+        {"gh_timeout": "x", "max_lifetime_minutes": "7"},
+        {"capacity_timeout": "x", "registration": "jit", "idle_timeout_minutes": "21"}
+        | {"instance_count": "2"},
+        {"registration": "x", "idle_timeout_minutes": "19", "instance_count": "2"},
+        {"aws_root_device_type": "x", "aws_root_device_iops": "100000"},
+        {"aws_root_device_type": "x", "aws_root_device_throughput": "100000"},
+        {"aws_root_device_iops": "x", "aws_root_device_throughput": "800"},
+    ],
+)
+def test_what_depends_on_a_wrong_input_is_not_a_problem_of_its_own(inputs: dict[str, str]) -> None:
+    (line,) = problems(**inputs)
+    assert line.startswith(f"{next(iter(inputs))}: ")
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
         {"max_lifetime_minutes": "20"},
         {"aws_prices": '{"g4dn.xlarge": 0.5}'},
         {"aws_prices": '{"p5.48xlarge": 50}'},
