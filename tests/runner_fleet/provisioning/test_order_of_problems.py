@@ -18,7 +18,7 @@ def names(lines: tuple[str, ...]) -> list[str]:
 def test_a_start_reports_in_order_and_what_names_no_input_last() -> None:
     inputs = {
         "runner_version": "newest",
-        "max_lifetime_minutes": "1",
+        "max_lifetime_minutes": "never",
         "gh_timeout": "soon",
         "repo": "nonsense",
         "aws_root_device_size": "0",
