@@ -43,6 +43,7 @@ def refused(
         ({"aws_image_name": ""}, "aws_image_name: is required with aws_image_id 'latest'"),
         ({"repo": "gpu-tests"}, "repo: 'gpu-tests' is not a repository as owner/name"),
         ({"aws_instance_type": ""}, "aws_instance_type: is required"),
+        ({"aws_instance_type": "[]"}, "aws_instance_type: is required"),
         (
             {"aws_instance_type": "g4dn.huge"},
             "aws_instance_type: there is no g4dn.huge in us-east-1",

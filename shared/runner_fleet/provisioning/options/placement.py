@@ -67,9 +67,10 @@ def placement(read: InputReader, environ: Mapping[str, str]) -> Placement:
 
 def _instance_types(read: InputReader) -> tuple[str, ...]:
     name = "aws_instance_type"
-    if not read.text(name) and not read.text("aws_launch_template"):
+    types = read.words(name, _TYPE, _TYPE_HINT)
+    if not (types or read.wrong(name) or read.text("aws_launch_template")):
         read.problem(name, "is required, for instance g4dn.xlarge")
-    return read.words(name, _TYPE, _TYPE_HINT)
+    return types
 
 
 def check_map(
