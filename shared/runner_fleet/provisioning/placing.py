@@ -197,6 +197,11 @@ class Placing:
                 "many calls: try later, give more time in capacity_timeout, or name another "
                 "aws_region_name"
             )
+        if attempts and all(attempt.code in NEVER_HERE for attempt in attempts):
+            return (
+                f"EC2 offers this in none of the places: {tally(attempts)}. Name another subnet "
+                "(zone) in aws_subnet_id, another aws_instance_type, aws_region_name or market"
+            )
         return (
             f"no room for {'1 instance' if count == 1 else wanted} after {tried}. Try later, give "
             "more time in capacity_timeout, or name more places: another subnet (zone) in "

@@ -222,6 +222,19 @@ def test_throttling_beside_a_lack_of_room_is_a_lack_of_room(
         stage(HERE, THERE, timeout=0.0).placing.place(1, 1, script)
 
 
+def test_places_that_all_lack_the_type_are_no_reason_to_try_later(
+    stage: Callable[..., Stage], world: World
+) -> None:
+    world.ec2.rules.refuse(code="Unsupported")
+    with pytest.raises(CapacityError) as caught:
+        stage(HERE, THERE).placing.place(1, 1, script)
+    assert str(caught.value) == (
+        "EC2 offers this in none of the places: on-demand g4dn.xlarge in us-east-1: Unsupported, "
+        "on-demand g4dn.xlarge in us-west-2: Unsupported. Name another subnet (zone) in "
+        "aws_subnet_id, another aws_instance_type, aws_region_name or market"
+    )
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_throttled_launch_that_may_have_been_made_is_followed_by_no_other(
     stage: Callable[..., Stage], world: World, when: Literal["before", "after"]
