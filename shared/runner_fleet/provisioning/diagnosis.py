@@ -27,6 +27,12 @@ _STEPS = (
 )
 """Words of the boot script's progress lines, and what it means when one of them is the last."""
 
+_WINDOWS_IS_READY = "windows is ready"
+"""EC2Launch says it on the console when Windows can be used (EC2 user guide, EC2Launch tasks)."""
+
+_BOOTING = ("cloud-init", "ec2launch", "windows sysprep", "microsoft windows")
+"""Words of a system that runs user data, and has not come to it."""
+
 
 def diagnose(console: str, state: str, state_reason: str, phase: str) -> Cause | None:
     """Why an instance is no online runner; None when nothing tells.
@@ -119,7 +125,15 @@ def _still_at(console: str, phase: str) -> Cause:
         return guesses.CONSOLE_EMPTY
     own = [line for line in console.splitlines() if _OURS in line]
     if not own:
-        booting = "cloud-init" in console.lower()
-        return guesses.SLOW_BOOT if booting else guesses.NO_CLOUD_INIT
+        return _not_begun(console.lower())
     steps = (cause for line in reversed(own) for word, cause in _STEPS if word in line)
     return next(steps, guesses.STILL_REGISTERING)
+
+
+def _not_begun(text: str) -> Cause:
+    """What it means that the boot script has said nothing on a console, here in lower case."""
+    if _WINDOWS_IS_READY in text:
+        return guesses.NO_EC2LAUNCH
+    if any(word in text for word in _BOOTING):
+        return guesses.SLOW_BOOT
+    return guesses.NO_CLOUD_INIT

@@ -40,6 +40,12 @@ NO_CLOUD_INIT = Cause(
     "choose an image with cloud-init (Ubuntu, Debian, Amazon Linux, the Deep Learning AMIs); one "
     "made from an instance needs 'cloud-init clean' before it is saved",
 )
+NO_EC2LAUNCH = Cause(
+    "no-ec2launch",
+    "Windows has booted, but nothing has run the user data yet",
+    "choose an image with EC2Launch (those of AWS have it); one made from an instance needs "
+    "EC2Launch's sysprep before it is saved; more seconds in gh_timeout help an image that is slow",
+)
 SLOW_BOOT = Cause(
     "slow-boot",
     "the operating system was still booting",
@@ -73,6 +79,7 @@ STILL_REGISTERING = Cause(
 )
 
 GUESSES = (
-    *(ENDED_BY_SOMEBODY, POWERED_OFF, SERVED, NOT_STARTED, CONSOLE_EMPTY, NO_CLOUD_INIT, SLOW_BOOT),
+    *(ENDED_BY_SOMEBODY, POWERED_OFF, SERVED, NOT_STARTED, CONSOLE_EMPTY),
+    *(NO_CLOUD_INIT, NO_EC2LAUNCH, SLOW_BOOT),
     *(SLOW_SCRIPT, SLOW_PACKAGES, SLOW_DOWNLOAD, NOT_CONNECTED, STILL_REGISTERING),
 )

@@ -140,6 +140,7 @@ LATE = {
     "not-started": ("launched", ""),
     "console-empty": ("booting", "  \n"),
     "no-cloud-init": ("booting", "Welcome to Flatcar Container Linux\nlocalhost login: "),
+    "no-ec2launch": ("booting", "2025/10/15 08:00:12Z: Message: Windows is Ready to use\n"),
     "slow-boot": ("booting", CLOUD_INIT),
     "slow-download": (
         "booting",
@@ -161,6 +162,13 @@ def test_of_one_that_is_late_the_last_step_is_named(code: str) -> None:
     cause = diagnose(console, "running" if phase != "launched" else "pending", "", phase)
     assert cause is not None
     assert cause.code == code
+
+
+def test_a_windows_that_is_not_ready_yet_is_not_asked_for_cloud_init() -> None:
+    console = "2025/10/15 08:00:01Z: Windows sysprep configuration complete.\n"
+    cause = diagnose(console, "running", "", "booting")
+    assert cause is not None
+    assert cause.code == "slow-boot"
 
 
 def test_the_boot_scripts_own_words_go_before_those_of_others() -> None:
