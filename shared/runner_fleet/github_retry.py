@@ -119,11 +119,17 @@ def _reset(headers: Mapping[str, Any]) -> int | None:
     return int(reset) if exhausted and reset.isdigit() else None
 
 
+def _end(headers: Mapping[str, Any]) -> float | None:
+    """When a limit is over, in seconds since the epoch, if the reply says so."""
+    after = str(headers.get("Retry-After", ""))
+    return time.time() + float(after) if after.isdigit() else _reset(headers)
+
+
 def rate_limit(headers: Mapping[str, Any], status: int) -> RateLimitError:
     """The error for a reply that is a limit."""
     headers = CaseInsensitiveDict(headers)
-    reset = _reset(headers)
-    until = "" if reset is None else f" until {time.strftime('%H:%M:%S UTC', time.gmtime(reset))}"
+    end = _end(headers)
+    until = "" if end is None else f" until {time.strftime('%H:%M:%S UTC', time.gmtime(end))}"
     message = (
         f"GitHub's rate limit for this token is exhausted{until}: wait, or use a GitHub App, which "
         "has a limit of its own"

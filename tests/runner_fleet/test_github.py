@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -81,6 +82,14 @@ def test_an_exhausted_limit_says_when_it_ends(github: GitHub, world: World) -> N
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}
     world.faults.add(Fault(f"GET {RUNNERS}$", status=403, headers=headers))
     assert "is exhausted until 00:00:00 UTC" in str(refusal(github))
+
+
+def test_a_limit_that_asks_for_seconds_says_when_they_are_over(
+    github: GitHub, world: World
+) -> None:
+    headers = {"Retry-After": "3600"}
+    world.faults.add(Fault(f"GET {RUNNERS}$", status=429, headers=headers))
+    assert re.search(r"is exhausted until [0-9]{2}:[0-9]{2}:[0-9]{2} UTC", str(refusal(github)))
 
 
 def test_an_unchanged_list_costs_no_rate_limit(github: GitHub, world: World) -> None:
