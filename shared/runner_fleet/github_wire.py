@@ -8,6 +8,7 @@ between requests, and gives up on a 429 without `Retry-After`.
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,9 @@ from requests.utils import parse_header_links
 from runner_fleet import __version__
 from runner_fleet.errors import GitHubError
 from runner_fleet.github_retry import Patience, Retry, rate_limit
+
+# PyGithub writes to the log of the step what it waits for; ours says what matters, once.
+github.set_log_level(logging.WARNING)
 
 REQUEST_TIMEOUT = 15
 """Seconds for one request. GitHub gives up after 10 s itself (docs, REST API troubleshooting)."""

@@ -73,6 +73,14 @@ def test_runners_of_an_enterprise_start_and_stop(actions: Actions, world: World)
     assert world.github.runners() == []
 
 
+def test_a_refusal_is_said_in_our_words_only(actions: Actions, world: World) -> None:
+    world.github.add_token("a-token-of-actions", repos={REPOSITORY: "write"}, kind="github-token")
+    result = actions.run("start-runner", INPUTS, {"GH_PAT": "a-token-of-actions"})
+    assert len(result.errors) == 1
+    said = [line for line in result.log.splitlines() if not line.startswith(("::", "Fleet "))]
+    assert said == []
+
+
 @pytest.mark.parametrize(
     ("inputs", "line"),
     [
