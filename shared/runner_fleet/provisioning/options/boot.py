@@ -79,7 +79,7 @@ def _proxy(read: InputReader) -> tuple[tuple[str, str], ...]:
             read.problem(name, text)
         elif value:
             found[name] = read.matching(name, _PROXY, "a URL like http://proxy.example.com:3128")
-    without = re.sub(r"\s+", "", read.text("no_proxy"))
+    without = ",".join(read.text("no_proxy").split())
     if without and not re.fullmatch(r"[A-Za-z0-9.,:*/\[\]_-]+", without):
         read.problem("no_proxy", "is not a list of hosts, separated by commas")
     elif without and not found:

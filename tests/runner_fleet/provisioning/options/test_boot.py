@@ -57,6 +57,8 @@ def test_a_proxy_spares_the_metadata_service() -> None:
         "NO_PROXY": "a.com,.b.com,169.254.169.254",
     }
     assert dict(parsed(http_proxy="http://[::1]:80").boot.proxy)["no_proxy"] == "169.254.169.254"
+    proxy = dict(parsed(https_proxy="http://proxy:3128", no_proxy="a.com\nb.com c.com").boot.proxy)
+    assert proxy["no_proxy"] == "a.com,b.com,c.com,169.254.169.254"
     assert parsed().boot.proxy == ()
 
 
