@@ -44,6 +44,7 @@ class Reporter:
 
     def __init__(self) -> None:
         self._secrets: set[str] = set()
+        self._errors: set[str] = set()
         self._details: list[str] = []
 
     def say(self, line: str) -> None:
@@ -61,7 +62,10 @@ class Reporter:
         self._command("warning", message)
 
     def error(self, message: str) -> None:
-        self._command("error", message)
+        """Once: what fails twice, for one reason, is still one thing to mend."""
+        if message not in self._errors:
+            self._errors.add(message)
+            self._command("error", message)
 
     def mask(self, secret: str) -> None:
         """Ask the runner to replace `secret` by *** in all later log lines.

@@ -29,6 +29,16 @@ def test_each_problem_is_one_error_line(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == "::error::one in two lines\n::error::two: 100 %25 wrong\n"
 
 
+def test_an_error_that_was_said_is_not_said_again(capsys: pytest.CaptureFixture[str]) -> None:
+    def main(log: action.Reporter) -> None:
+        log.error("the token is refused")
+        raise FleetError("the token is refused", "another")
+
+    with pytest.raises(SystemExit):
+        action.run(main, "Start")
+    assert capsys.readouterr().out == "::error::the token is refused\n::error::another\n"
+
+
 def test_a_cancelled_action_ends_as_its_signal_says() -> None:
     assert ends(Cancelled(15)) == 143
 
