@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -78,7 +78,7 @@ class InputReader:
         value = self.text(name)
         if not value:
             return default
-        if not re.fullmatch(r"[+-]?[0-9]{1,9}", value):
+        if not re.fullmatch(r"[+-]?[0-9]{1,1000}", value):  # of more, Python makes no number
             self.problem(name, f"{shown(value)} is not a whole number")
             return default
         if int(value) < minimum:
@@ -108,7 +108,7 @@ class InputReader:
     def _words(self, name: str, value: object, pattern: str, hint: str) -> tuple[str, ...]:
         """The ids in a string or a list; each that has not the form is a problem."""
         if isinstance(value, list):
-            found = [str(item) for item in value]
+            found = [item if isinstance(item, str) else json.dumps(item) for item in value]
         else:
             found = re.split(r"[,\s]+", str(value).strip(", \t\r\n")) if value else []
         wrong = [item for item in found if not re.fullmatch(pattern, item)]
@@ -234,12 +234,23 @@ class InputReader:
 
     def _json(self, name: str, hint: str) -> Any:
         try:
-            return json.loads(self.text(name))
+            return json.loads(self.text(name), object_pairs_hook=_without_repeats)
         except ValueError as error:
             self.problem(name, f"is not {hint}: {error}")
         except RecursionError:
             self.problem(name, f"is not {hint}: it is nested too deeply")
         return None
+
+
+def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object. Raises ValueError for a key given twice, of which json takes the last."""
+    seen: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in seen:
+            msg = f"{shown(key)} is given twice"
+            raise ValueError(msg)
+        seen[key] = value
+    return seen
 
 
 def shown(value: str) -> str:

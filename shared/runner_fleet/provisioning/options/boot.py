@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from runner_fleet.provisioning.inputs import InputReader
+from runner_fleet.provisioning.inputs import InputReader, is_http_url, shown
 from runner_fleet.provisioning.runner_version import PIN, Pin
 
 METADATA = "169.254.169.254"
@@ -78,7 +78,10 @@ def _proxy(read: InputReader) -> tuple[tuple[str, str], ...]:
             text = "takes no user and password: whoever is on the instance could read them"
             read.problem(name, text)
         elif value:
-            found[name] = read.matching(name, _PROXY, "a URL like http://proxy.example.com:3128")
+            hint = "a URL like http://proxy.example.com:3128"
+            found[name] = read.matching(name, _PROXY, hint)
+            if found[name] and not is_http_url(found[name]):  # its port is none
+                read.problem(name, f"{shown(found[name])} is not {hint}")
     without = ",".join(read.text("no_proxy").split())
     if without and not re.fullmatch(r"[A-Za-z0-9.,:*/\[\]_-]+", without):
         read.problem("no_proxy", "is not a list of hosts, separated by commas")

@@ -77,6 +77,10 @@ def test_a_password_for_a_proxy_is_refused_and_not_shown(name: str) -> None:
             {"https_proxy": "http://a b"},
             "https_proxy: 'http://a b' is not a URL like http://proxy.",
         ),
+        (
+            {"http_proxy": "http://proxy:99999"},
+            "http_proxy: 'http://proxy:99999' is not a URL like http://proxy.",
+        ),
         ({"no_proxy": "a.com"}, "no_proxy: has no effect without http_proxy or https_proxy"),
         (
             {"http_proxy": "http://p", "no_proxy": "$(id)"},

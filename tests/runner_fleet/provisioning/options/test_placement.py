@@ -67,6 +67,12 @@ def test_ids_may_differ_by_region() -> None:
         ),
         ("aws_subnet_id", '{"us-east-1": ', 'is not a JSON object like {"us-east-1": "…"}'),
         (
+            "aws_subnet_id",
+            '{"us-east-1": "subnet-11111111", "us-east-1": "subnet-22222222"}',
+            """is not a JSON object like {"us-east-1": "…"}: 'us-east-1' is given twice""",
+        ),
+        ("aws_subnet_id", "[null]", "'null' is not a subnet id (subnet-0123456789abcdef0)"),
+        (
             "aws_image_id",
             '{"us-east-1": ["ami-11111111", "ami-22222222"], "us-west-2": "ami-33333333"}',
             "takes one image (for each region)",
@@ -93,6 +99,10 @@ def test_without_more_a_start_wants_all_instances_on_demand_within_five_minutes(
             {"min_count": "0"},
             "min_count: '0' is too small: at least 1 (leave it out for all)",
         ),
+        (
+            {"capacity_timeout": "10000000000"},
+            "capacity_timeout: '10000000000' is too large: at most 1000000000",
+        ),
         ({"capacity_timeout": "-1"}, "capacity_timeout: '-1' is too small: at least 0"),
         (
             {"market": "cheap"},
@@ -104,6 +114,10 @@ def test_without_more_a_start_wants_all_instances_on_demand_within_five_minutes(
         ),
         ({"aws_prices": "0.5"}, "aws_prices: is not a JSON object of numbers"),
         ({"aws_prices": '{"g4dn": 1}'}, "aws_prices: 'g4dn' is not an instance type like g4dn.xla"),
+        (
+            {"aws_prices": '{"g5.xlarge": 1, "g5.xlarge": 2}'},
+            "aws_prices: is not a JSON object of numbers: 'g5.xlarge' is given twice",
+        ),
         ({"aws_prices": '{"g5.xlarge": 0}'}, "aws_prices: g5.xlarge: is not a number above 0"),
         ({"aws_prices": '{"g5.xlarge": NaN}'}, "aws_prices: g5.xlarge: is not a number above 0"),
         ({"aws_prices": '{"g5.xlarge": true}'}, "aws_prices: g5.xlarge: is not a number above 0"),

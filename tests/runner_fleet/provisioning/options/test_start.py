@@ -32,6 +32,7 @@ def test_two_inputs_are_enough() -> None:
         ("three", "'three' is not a whole number"),
         ("1.5", "'1.5' is not a whole number"),
         ("\u0661", "'\u0661' is not a whole number"),
+        ("9" * 1001, f"'{'9' * 57}...' is not a whole number"),
         ("0", "'0' is too small: at least 1"),
         ("-1", "'-1' is too small: at least 1"),
     ],
