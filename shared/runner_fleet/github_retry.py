@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -105,8 +106,8 @@ def _is_limit(response: HTTPResponse) -> bool:
 
 def seconds_to_wait(headers: Mapping[str, Any]) -> float:
     """What a rate-limit reply asks for; one that names no time is a secondary limit."""
-    after = str(headers.get("Retry-After", ""))
-    if after.isdigit():
+    after = _number(headers, "Retry-After")
+    if after is not None:
         return float(after)
     reset = _reset(headers)
     return SECONDARY_WAIT if reset is None else max(0.0, reset - time.time()) + 1.0
@@ -114,15 +115,20 @@ def seconds_to_wait(headers: Mapping[str, Any]) -> float:
 
 def _reset(headers: Mapping[str, Any]) -> int | None:
     """When a limit that is exhausted begins anew, in seconds since the epoch."""
-    reset = str(headers.get("X-RateLimit-Reset", ""))
-    exhausted = str(headers.get("X-RateLimit-Remaining", "")) == "0"
-    return int(reset) if exhausted and reset.isdigit() else None
+    exhausted = headers.get("X-RateLimit-Remaining") == "0"
+    return _number(headers, "X-RateLimit-Reset") if exhausted else None
 
 
 def _end(headers: Mapping[str, Any]) -> float | None:
     """When a limit is over, in seconds since the epoch, if the reply says so."""
-    after = str(headers.get("Retry-After", ""))
-    return time.time() + float(after) if after.isdigit() else _reset(headers)
+    after = _number(headers, "Retry-After")
+    return _reset(headers) if after is None else time.time() + after
+
+
+def _number(headers: Mapping[str, Any], name: str) -> int | None:
+    """None too for what is no number of seconds: `isdigit` takes superscripts, gmtime an end."""
+    text = str(headers.get(name, ""))
+    return int(text) if re.fullmatch("[0-9]{1,10}", text) else None
 
 
 def rate_limit(headers: Mapping[str, Any], status: int) -> RateLimitError:

@@ -15,6 +15,7 @@ from sandbox.faults import Fault
 from sandbox.world import REPOSITORY, TOKEN, World
 
 RUNNERS = f"/repos/{REPOSITORY}/actions/runners"
+EXHAUSTED = {"X-RateLimit-Remaining": "0"}
 SECONDARY = (
     '{"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you '
     'try again.", "documentation_url": "https://docs.github.com/rest/overview/rate-limits"}'
@@ -62,8 +63,14 @@ def test_a_rate_limit_is_waited_for_as_long_as_it_asks(
         Fault(f"GET {RUNNERS}$", status=403, headers={"Retry-After": "600"}),
         Fault(f"GET {RUNNERS}$", status=403, body=SECONDARY),
         Fault(f"GET {RUNNERS}$", status=429, body="{}"),
+        Fault(f"GET {RUNNERS}$", status=429, headers={"Retry-After": "\u00b2"}),
+        Fault(f"GET {RUNNERS}$", status=429, headers={"Retry-After": "9" * 40}),
+        Fault(f"GET {RUNNERS}$", status=403, headers=EXHAUSTED | {"X-RateLimit-Reset": "9" * 40}),
     ],
-    ids=["429", "403", "403 by its text", "429 without a time"],
+    ids=[
+        *("429", "403", "403 by its text", "429 without a time", "429 with a superscript"),
+        *("429 without an end", "403 without an end"),
+    ],
 )
 def test_a_rate_limit_beyond_our_patience_is_an_error_at_once(
     github: GitHub, world: World, fault: Fault
@@ -79,7 +86,7 @@ def test_a_rate_limit_beyond_our_patience_is_an_error_at_once(
 
 
 def test_an_exhausted_limit_says_when_it_ends(github: GitHub, world: World) -> None:
-    headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}
+    headers = EXHAUSTED | {"X-RateLimit-Reset": "4102444800"}
     world.faults.add(Fault(f"GET {RUNNERS}$", status=403, headers=headers))
     assert "is exhausted until 00:00:00 UTC" in str(refusal(github))
 
