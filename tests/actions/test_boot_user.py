@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+
 from runner_fleet.github import RunnerArchive
 
 from tests.actions.boot_host import URL, Host
 
+SHA256SUM = shutil.which("sha256sum")
 SHOW = "env | sort >environment; pwd >>environment; touch .runner"
 
 
@@ -48,7 +51,7 @@ def test_root_may_run_the_job_in_another_s_home(host: Host) -> None:
 
 def test_a_proxy_is_for_everything_but_the_metadata_service(host: Host) -> None:
     host.runner(config=SHOW)
-    host.command("sha256sum", 'echo "download by $https_proxy" >&2')
+    host.command("sha256sum", f'echo "download by $https_proxy" >&2; exec {SHA256SUM}')
     console = host.run(
         proxy=(("https_proxy", "http://proxy:3128"), ("no_proxy", "example.com,169.254.169.254")),
         pre_script='echo "pre script by $https_proxy"',
