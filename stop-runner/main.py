@@ -52,7 +52,8 @@ def main(reporter: action.Reporter) -> None:
     problems = in_order(problems, ACTION)
     if not ec2:
         raise InputError(*problems)
-    options = replace(options, problems=tuple(problems))
+    partial = options.partial or len(ec2) < len(options.regions)
+    options = replace(options, problems=tuple(problems), partial=partial)
     if options.sweep is not None and not options.named and github is not None:
         _sweep(options, options.sweep, github, ec2, reporter)
     else:
@@ -82,7 +83,7 @@ def _stop(
                 reporter.say(line)
             for line in own.warnings:
                 reporter.warning(line)
-            if not own.ours and not own.problems:
+            if not (own.ours or own.problems or options.partial):
                 if own.doubtful:
                     left = report.counted(own.doubtful, "instance")
                     reporter.notice(f"Nothing was stopped; {left} left alone")
@@ -134,8 +135,7 @@ def _sweep(
         min_age=sweep.min_age,
         dry_run=sweep.dry_run,
         region_timeout=options.region_timeout,
-        # A region that is none may stand for the one where an instance lives.
-        partial=bool(options.problems),
+        partial=options.partial,
     ).run()
     problems = [*options.problems, *swept.problems]
     for row in swept.rows:

@@ -96,6 +96,27 @@ def test_ec2_that_cannot_be_asked_is_a_failure(actions: Actions, world: World) -
     assert line.startswith("us-east-1: instances: AWS refused DescribeInstances")
 
 
+def test_without_a_token_nothing_is_wrong_as_long_as_there_is_nothing(
+    actions: Actions, world: World
+) -> None:
+    result = actions.run("stop-runner", {}, OWN | {"GH_PAT": ""})
+    assert result.status == 0, result.log
+    assert "::notice::Nothing to stop" in result.log
+
+
+@pytest.mark.parametrize("living", [0, 1])
+def test_a_region_that_cannot_be_is_a_failure_whatever_the_others_have(
+    actions: Actions, world: World, living: int
+) -> None:
+    for _ in range(living):
+        launch(world, run_id="77", started_by="GitHub Actions 1")
+    result = actions.run("stop-runner", {"aws_region_name": "us-east-9,us-east-1"}, OWN)
+    assert result.status == 1, result.log
+    (line,) = result.errors
+    assert line.startswith("aws_region_name: there is no region 'us-east-9'; did you mean us-east-")
+    assert len(live(world)) == living
+
+
 def test_a_token_that_may_not_read_runs_leaves_doubt(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ class StopOptions:
     caller: Caller
     github: GitHubAccess | None  # None: it cannot be used, for a reason in `problems`
     regions: tuple[str, ...]
+    partial: bool  # another one is none: it may stand for the one where an instance lives
     region_timeout: float  # seconds for one of several regions
     mapping: dict[str, str]  # instance id to label
     fleet_id: str
@@ -86,6 +87,7 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
         caller=Caller.read(environ),
         github=github if usable else None,
         regions=where,
+        partial=read.wrong("aws_region_name"),
         region_timeout=limit,
         mapping=mapping,
         fleet_id=fleet_id,
