@@ -69,10 +69,11 @@ def stop_options(inputs: Mapping[str, str], environ: Mapping[str, str]) -> StopO
         read.problem("sweep", text)
     if sweep is not None and not named and wait:
         read.problem("wait", "is not for a sweep, which never waits: leave it out")
-    hopeless = bool(read.problems) and not named
-    if not read.text("sweep") and read.text("dry_run").lower() == "true":
+    # It may be asked for in so many words that nothing be ended.
+    harmless = read.text("dry_run").lower() == "true"
+    if harmless and not read.text("sweep"):
         read.problem("dry_run", "is only for a sweep: set sweep to orphans, or leave dry_run out")
-        hopeless = True  # it was asked for in so many words that nothing be ended
+    hopeless = bool(read.problems) and (harmless or not named)
     before = len(read.problems)
     github = github_access(read, environ)
     usable = len(read.problems) == before

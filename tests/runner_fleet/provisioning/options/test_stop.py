@@ -154,6 +154,8 @@ def test_a_sweep_only_tells_unless_it_is_told_to_end() -> None:
         ({"sweep": "orphans", "dry_run": "no"}, {}, "dry_run: 'no' is neither true nor false"),
         ({"dry_run": "true"}, {}, "dry_run: is only for a sweep"),
         (FLEET | {"dry_run": "true"}, {}, "dry_run: is only for a sweep"),
+        (FLEET | {"dry_run": "true", "sweep": "orphans"}, {}, "sweep: cannot be combined with"),
+        (FLEET | {"dry_run": "true", "sweep": "all"}, {}, "sweep: 'all' is not 'orphans'"),
         ({"sweep": "orphans"}, {"GH_PAT": ""}, "GH_PAT: the environment variable is empty"),
         ({"sweep": "orphans"}, {"AWS_REGION": ""}, "aws_region_name: is required"),
         ({"sweep": "orphans", "min_age_minutes": "-1"}, {}, "min_age_minutes: '-1' is too small"),
