@@ -199,5 +199,11 @@ def jit_run_of(name: str) -> tuple[str, str, str] | None:
     return (found[1], found[2], found[3]) if found else None
 
 
+def is_runner_of(name: str, instance_id: str, label: str) -> bool:
+    """Whether a runner of this name is that of an instance; its own `label` may be unknown."""
+    jit = jit_run_of(name)
+    return instance_of(name) == instance_id or (jit is not None and jit[0] == label.lower())
+
+
 def is_jit(name: str) -> bool:
     return jit_run_of(name) is not None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from runner_fleet.github_runs import Job
-from runner_fleet.provisioning.identity import instance_of, plain_job
+from runner_fleet.provisioning.identity import is_runner_of, plain_job
 
 
 class Leg(NamedTuple):
@@ -58,12 +58,18 @@ class Verdict:
     passing: bool = False  # the doubt may be gone in a moment: GitHub's list lags behind
 
 
-def whose(started_by: Mapping[str, Starter], jobs: Sequence[Job], me: Starter) -> Verdict:
+def whose(
+    started_by: Mapping[str, Starter],
+    labels: Mapping[str, str],
+    jobs: Sequence[Job],
+    me: Starter,
+) -> Verdict:
     """Tell apart the living instances of one attempt of a run.
 
-    `started_by` gives for each the job that started it, `jobs` are all of the attempt, and `me` is
-    the job that asks. An instance is ours when only jobs of our leg had the runner that started it,
-    and no job that may use it is under way. On any doubt it is not.
+    `started_by` gives for each the job that started it, `labels` the label of its runner, where it
+    is known. `jobs` are all of the attempt, and `me` is the job that asks. An instance is ours when
+    only jobs of our leg had the runner that started it, and no job that may use it is under way. On
+    any doubt it is not.
     """
     everything = tuple(started_by)
     mine = [job for job in jobs if job.runner_name == me.runner and job.status == "in_progress"]
@@ -83,7 +89,7 @@ def whose(started_by: Mapping[str, Starter], jobs: Sequence[Job], me: Starter) -
         users = [
             job
             for job in users
-            if instance_of(job.runner_name) in verdict.ours
+            if any(is_runner_of(job.runner_name, key, labels.get(key, "")) for key in verdict.ours)
             or not _is_elsewhere(Leg.of(job.name), leg, legs)
         ]
     if not doubt and users:

@@ -21,6 +21,7 @@ from runner_fleet.provisioning.identity import (
 )
 from runner_fleet.provisioning.legs import Starter, Verdict, whose
 from runner_fleet.provisioning.options.stop import StopOptions
+from runner_fleet.provisioning.take_back import own_label
 
 LAUNCH_PAUSES = (0.0, 3.0)
 """Seconds before each look for instances. Mostly there are none, as their start failed before it
@@ -73,12 +74,12 @@ class OwnSearch:
         found = {key: one for here in answers.found.values() for key, one in here.items()}
         if not found:
             return own
-        verdict = self._verdict(
-            {
-                key: Starter(one.tags.get(STARTER_TAG, ""), one.tags.get(JOB_TAG, ""))
-                for key, one in found.items()
-            }
-        )
+        started_by = {
+            key: Starter(one.tags.get(STARTER_TAG, ""), one.tags.get(JOB_TAG, ""))
+            for key, one in found.items()
+        }
+        labels = {key: own_label(one) for key, one in found.items()}
+        verdict = self._verdict(started_by, labels)
         for region, here in answers.found.items():
             ours = {key: one for key, one in here.items() if key in verdict.ours}
             if ours:
@@ -108,7 +109,7 @@ class OwnSearch:
                 break
         return answers
 
-    def _verdict(self, started_by: Mapping[str, Starter]) -> Verdict:
+    def _verdict(self, started_by: Mapping[str, Starter], labels: Mapping[str, str]) -> Verdict:
         """Ours only what is so at two looks in a row; on any doubt nothing is."""
         caller = self.options.caller
         me = Starter(caller.runner, caller.job)
@@ -116,7 +117,7 @@ class OwnSearch:
         for pause in VERDICT_PAUSES:
             self.sleep(pause)
             try:
-                now = whose(started_by, self._jobs(), me)
+                now = whose(started_by, labels, self._jobs(), me)
             except GitHubError as error:
                 return Verdict(doubtful=tuple(started_by), why=str(error))
             if not now.passing and (now == last or not now.ours):

@@ -18,6 +18,7 @@ from runner_fleet.provisioning.identity import (
     ATTEMPT_TAG,
     REPOSITORY_TAG,
     instance_of,
+    is_runner_of,
     jit_run_of,
     own_instance_of,
 )
@@ -282,12 +283,7 @@ def _of_orphan(name: str, run: str, outcome: str) -> Row:
 
 def _run_of(name: str, orphans: Iterable[tuple[Row, Instance]]) -> str:
     """The run of the instance whose runner has the name."""
-    jit = jit_run_of(name)
-    found = (
-        row.run
-        for row, one in orphans
-        if instance_of(name) == one.id or (jit and jit[0] == own_label(one).lower())
-    )
+    found = (row.run for row, one in orphans if is_runner_of(name, one.id, own_label(one)))
     return next(found, "")
 
 

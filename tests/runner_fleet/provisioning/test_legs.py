@@ -10,6 +10,7 @@ from runner_fleet.provisioning.legs import whose as whose_of
 MATRIX = "Run Matrix Test (g4dn.xlarge)"
 OTHER = "Run Matrix Test (g4dn.2xlarge)"
 START, STOP = "start", "stop"
+LABELS = {"i-1": "runner-ab12cd34"}
 
 
 def done(name: str, runner: str) -> Job:
@@ -23,7 +24,7 @@ def running(name: str, runner: str) -> Job:
 def whose(started_by: dict[str, str], jobs: list[Job], runner: str) -> Verdict:
     """With the keys that the jobs of most tests have."""
     starters = {key: Starter(name, START) for key, name in started_by.items()}
-    return whose_of(starters, jobs, Starter(runner, STOP))
+    return whose_of(starters, LABELS, jobs, Starter(runner, STOP))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_keys_are_compared_as_tags_hold_them() -> None:
     """Of a_b a tag has a-b."""
     jobs = [done("start_it (a)", "A"), running("stop_it (a)", "S"), running("start_it (b)", "B")]
     starters = {"i-1": Starter("A", "start-it"), "i-2": Starter("B", "start-it")}
-    verdict = whose_of(starters, jobs, Starter("S", "stop-it"))
+    verdict = whose_of(starters, {}, jobs, Starter("S", "stop-it"))
     assert verdict == Verdict(ours=("i-1",), theirs=("i-2",))
 
 
@@ -157,6 +158,10 @@ OTHERS_USE = {
     ),
     "its name looks like one of another call": (
         [done("a / start", "A"), running("b / test", "runner-ab12cd34-i-1")],
+        "a / stop",
+    ),
+    "the same on a runner that was made just in time": (
+        [done("a / start", "A"), running("b / test", "runner-ab12cd34-jit-77-1")],
         "a / stop",
     ),
 }
