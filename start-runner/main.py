@@ -10,9 +10,7 @@ from runner_fleet import action
 from runner_fleet.cancel import Cancellation
 from runner_fleet.errors import FleetError
 from runner_fleet.provisioning.check import PROBLEM, WARNING, Check
-from runner_fleet.provisioning.options.start import start_options
-
-AGENT = "start-runner"
+from runner_fleet.provisioning.options.start import ACTION, start_options
 
 
 def main(reporter: action.Reporter) -> None:
@@ -40,8 +38,8 @@ def main(reporter: action.Reporter) -> None:
     reporter.output("region", regions)
     reporter.say(f"Fleet {fleet.id} in {regions}, for {access.place}")
 
-    github = GitHub.of(access, AGENT, reporter.mask)
-    clouds = {region: Ec2(region, AGENT) for region in options.placement.regions}
+    github = GitHub.of(access, ACTION, reporter.mask)
+    clouds = {region: Ec2(region, ACTION) for region in options.placement.regions}
     context = StartContext(options, fleet, github, clouds, log=reporter)
     if options.dry_run:
         conclude(reporter, Preflight(context).run())
