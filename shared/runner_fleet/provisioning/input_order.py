@@ -13,13 +13,14 @@ T = TypeVar("T")
 
 def in_order(problems: Iterable[T], action: str, line: Callable[[T], str] = str) -> list[T]:
     """Sorted by the input that each `line` begins with; those that name none come last."""
-    names = declared(action)
+    found = list(problems)
+    names = declared(action) if found else []
 
     def rank(problem: T) -> int:
         named = re.match(r"\w*", line(problem))
         return names.index(named[0]) if named and named[0] in names else len(names)
 
-    return sorted(problems, key=rank)
+    return sorted(found, key=rank)
 
 
 def declared(action: str) -> list[str]:

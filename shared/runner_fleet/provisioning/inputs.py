@@ -47,7 +47,7 @@ class InputReader:
 
     def report(self) -> tuple[str, ...]:
         """All problems, in the order of the inputs."""
-        return tuple(in_order(self.problems, self._action)) if self.problems else ()
+        return tuple(in_order(self.problems, self._action))
 
     def finish(self) -> None:
         """Raises one `InputError` with all problems, if there are any."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from runner_fleet.errors import InputError
+from runner_fleet.provisioning.input_order import in_order
 from runner_fleet.provisioning.options.start import start_options
 from runner_fleet.provisioning.options.stop import stop_options
 from runner_fleet.provisioning.problems import Problem, UnpreparedError
@@ -87,3 +88,7 @@ def test_what_the_services_find_is_in_the_order_of_the_inputs_too() -> None:
         "us-west-2: aws_subnet_id: there is no such subnet",
         "GitHub does not accept the token",
     )
+
+
+def test_nothing_is_read_when_nothing_is_wrong() -> None:
+    assert in_order([], "an-action-that-does-not-exist") == []
