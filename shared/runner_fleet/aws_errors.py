@@ -80,7 +80,7 @@ _REMEDIES = {
     "Unsupported": "this zone does not offer the type: try another subnet",
 }
 
-_DENIED = frozenset({"UnauthorizedOperation", "AccessDenied", "AccessDeniedException"})
+DENIED = frozenset({"UnauthorizedOperation", "AccessDenied", "AccessDeniedException"})
 _UNKNOWN_IDS = frozenset({"InvalidInstanceID.NotFound", "InvalidInstanceID.Malformed"})
 
 
@@ -92,7 +92,7 @@ def explain(error: ClientError, what: str) -> CloudError:
     message = details.get("Message", "").partition("Encoded authorization failure message")[0]
     message = " ".join(message.split()).rstrip(".")
     operation = error.operation_name
-    if code in _DENIED:
+    if code in DENIED:
         denied = re.search(r"perform: ([\w-]+:\w+)", message)
         permission = denied[1] if denied else f"ec2:{operation}"
         remedy = f"the AWS role or user lacks the permission {permission} (see the action's README)"
@@ -107,7 +107,7 @@ def explain(error: ClientError, what: str) -> CloudError:
     return CloudError(
         f"{text}; {remedy}" if remedy else text,
         code,
-        denied=code in _DENIED,
+        denied=code in DENIED,
         unknown_ids=unknown,
         # As a word of its own, or at the end of an ARN.
         named_ids=() if unknown else tuple(re.findall(r"(?<![\w-])i-[0-9a-f]{8,17}\b", message)),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from runner_fleet.aws_errors import DENIED
 from runner_fleet.provisioning.check import NOT_CHECKED, PROBLEM, Check
 
 TRIAL = "dry run of RunInstances"
@@ -43,8 +44,9 @@ def _same(trial: Check, other: Check) -> bool:
     if other.what.startswith("zones of "):
         return trial.code == "Unsupported" and subject in trial.what
     # A missing permission names what it is missing for, be that right or wrong.
-    denied = trial.code in ("UnauthorizedOperation", "AccessDenied")
-    return not denied and bool(re.search(rf"(?<![\w-]){re.escape(subject)}(?![\w-])", refusal))
+    return trial.code not in DENIED and bool(
+        re.search(rf"(?<![\w-]){re.escape(subject)}(?![\w-])", refusal)
+    )
 
 
 def _refusal(trial: Check) -> str:
