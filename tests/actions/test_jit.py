@@ -82,15 +82,16 @@ def test_with_min_count_registrations_without_a_machine_are_removed(
     assert len(json.loads(result.outputs["mapping"])) == 2
 
 
-def test_a_registration_that_cannot_be_removed_does_not_end_a_fleet_that_is_large_enough(
+def test_registrations_that_cannot_be_removed_do_not_end_a_fleet_that_is_large_enough(
     actions: Actions, world: World
 ) -> None:
     world.ec2.rules.capacity(2, instance_type="g4dn.xlarge")
     path = rf"DELETE /repos/{REPOSITORY}/actions/runners/\d+$"
     world.faults.add(Fault(path, status=403, message="Forbidden", times=None))
-    result = actions.run("start-runner", THREE | {"min_count": "2"})
+    result = actions.run("start-runner", THREE | {"instance_count": "4", "min_count": "2"})
     assert result.status == 0, result.log
-    assert "::warning::A registration is left for stop-runner to remove: " in result.log
+    assert "::warning::2 registrations left for stop-runner to remove: " in result.log
+    assert world.calls.count(f"DELETE /repos/{REPOSITORY}/actions/runners/") == 1
     assert len(live(world)) == 2
     world.faults.clear()
     stopped = actions.run("stop-runner", {"fleet_id": result.outputs["fleet_id"]})

@@ -18,6 +18,7 @@ from runner_fleet.provisioning.placing import Placing
 from runner_fleet.provisioning.prepare import Plan, Preparation
 from runner_fleet.provisioning.progress import Progress
 from runner_fleet.provisioning.registration import place_each, register_all
+from runner_fleet.provisioning.report import counted
 from runner_fleet.provisioning.undo import WayBack
 from runner_fleet.provisioning.wait import wait_until_online
 
@@ -93,11 +94,14 @@ class Start:
         configs = register_all(github, self.context.fleet, extra, plan.group_id)
         for config in configs.values():
             log.mask(config.encoded)
-        for config in place_each(placing, plan.script, configs, minimum):
-            try:
-                github.delete_runner(config.runner_id)
-            except GitHubError as error:  # no reason to give up a fleet that is large enough
-                log.warning(f"A registration is left for stop-runner to remove: {error}")
+        left = place_each(placing, plan.script, configs, minimum)
+        try:
+            while left:
+                github.delete_runner(left[0].runner_id)
+                del left[0]
+        except GitHubError as error:  # it keeps no fleet that is large enough waiting
+            many = counted(left, "registration")
+            log.warning(f"{many} left for stop-runner to remove: {error}")
 
     def _tell(self) -> None:
         self.launched(dict(self.trail.labels), self.trail.region)
