@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from runner_fleet.errors import CloudError
+from runner_fleet.errors import THROTTLED, CloudError
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
@@ -108,10 +108,16 @@ def explain(error: ClientError, what: str) -> CloudError:
         f"{text}; {remedy}" if remedy else text,
         code,
         denied=code in DENIED,
+        unclear=_failed(error) and code not in NO_ROOM | NEVER_HERE | QUOTAS | THROTTLED,
         unknown_ids=unknown,
         # As a word of its own, or at the end of an ARN.
         named_ids=() if unknown else tuple(re.findall(r"(?<![\w-])i-[0-9a-f]{8,17}\b", message)),
     )
+
+
+def _failed(error: ClientError) -> bool:
+    """Whether AWS itself failed, which it may tell by other codes than those it documents."""
+    return error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0) >= 500
 
 
 def _unknown_ids(error: ClientError) -> tuple[str, ...]:

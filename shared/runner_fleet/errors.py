@@ -75,8 +75,9 @@ class CloudError(FleetError):
 
     `code` is EC2's error code, empty when there was no reply. `transient`: the same call may well
     work in a while. `unsure`: a call that writes may have taken effect all the same, at this try
-    or an earlier one. `denied`: a permission is missing. `unknown_ids`: ids EC2 does not know;
-    `named_ids`: instances that it names as the reason for another refusal.
+    or an earlier one (so when the reply is `unclear`). `denied`: a permission is missing.
+    `unknown_ids`: ids EC2 does not know; `named_ids`: instances that it names as the reason for
+    another refusal.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class CloudError(FleetError):
         code: str = "",
         *,
         denied: bool = False,
+        unclear: bool = False,
         unknown_ids: tuple[str, ...] = (),
         named_ids: tuple[str, ...] = (),
     ) -> None:
@@ -93,9 +95,8 @@ class CloudError(FleetError):
         self.unknown_ids = unknown_ids
         self.named_ids = named_ids
         # A bare HTTP status stands where the reply was not EC2's own.
-        unclear = code in _UNSURE_CODES or code.isdigit()
-        self.transient = unclear or code in THROTTLED
-        self.unsure = unclear
+        self.unsure = unclear or code in _UNSURE_CODES or code.isdigit()
+        self.transient = self.unsure or code in THROTTLED
         super().__init__(message)
 
 
