@@ -216,7 +216,7 @@ def test_a_metadata_service_that_does_not_answer_is_said(host: Host) -> None:
 
 
 def test_told_to_end_before_it_registers_it_says_so(host: Host) -> None:
-    process = host.start(pre_script=f"echo waiting; {SLEEP} 60")
+    process = host.start(pre_script=f"echo waiting; {SLEEP} 20")
     until(lambda: "waiting\n" in host.console, "the script")
 
     os.killpg(process.pid, signal.SIGTERM)
